@@ -13,6 +13,7 @@
 #include "cli/output_file.h"
 #include "cli/share_option.h"
 #include "cli/simulators_report.h"
+#include "cli/trace_nics.h"
 #include "cli/trace_page.h"
 #include "cli/traced_schedule.h"
 #include "machine/platform.h"
@@ -107,8 +108,9 @@ class Compare : public Command {
     const ComparisonReport report{loaded, first, second, found, options};
     if (chrome_file_) {
       const std::array<sched::LabelledTrace, 2> both = {
-          {{"first: " + first.trace.engine, first.trace},
-           {"second: " + second.trace.engine, second.trace}}};
+          {{"first: " + first.trace.engine, first.trace, nics_of(loaded.schedule, first.trace)},
+           {"second: " + second.trace.engine, second.trace,
+            nics_of(loaded.schedule, second.trace)}}};
       write_output_file(*chrome_file_, sched::write_chrome_overlay(loaded.schedule, both));
     }
     if (report_file_) {

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/memory_option.h"
 #include "cli/output_file.h"
+#include "cli/trace_nics.h"
 #include "cli/traced_schedule.h"
 #include "sched/export/timeline.h"
 #include "sched/file.h"
@@ -52,8 +53,9 @@ class Convert : public Command {
     const sched::Trace trace = sched::load_trace(trace_, memory_.limit());
     const LoadedSchedule loaded = schedule_of(trace, trace_, schedule_, memory_, console);
     console.phase("writing");
+    const sched::TimelineNics nics = nics_of(loaded.schedule, trace);
     const auto pieces = [&](const sched::Sink& out) {
-      timeline->write_to(loaded.schedule, trace, out);
+      timeline->write_to(loaded.schedule, trace, out, nics);
     };
     deliver_as(timeline->name, output_, pieces, subject_of(loaded), json_, console);
     return 0;

@@ -108,8 +108,14 @@ class Export : public Command {
                       "--output PREFIX",
                       other.name));
     }
+    if (rails_) {
+      throw InputError(fmt::format(
+          "--rails: of {} the platform says how many NICs there are; expected --platform",
+          other.name));
+    }
     const machine::Platform platform =
         machine::load_platform(platform_ ? *platform_ : std::string(machine::kDefaultPlatform));
+    source_.require_rails(platform.node.rails);
     source_.takes(kMemoryOfJob);
     const LoadedSchedule loaded = source_.load_proved(console);
     console.phase("writing");
@@ -127,7 +133,7 @@ class Export : public Command {
       command += base::shell_word(word);
     }
     say_written(other.name, *output_, job.files.size(), bytes, subject_of(loaded), json_, console,
-                command);
+                command, how_it_differs(other, setting));
     return 0;
   }
 

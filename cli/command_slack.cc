@@ -22,6 +22,7 @@
 #include "cli/slack_report.h"
 #include "cli/slack_run.h"
 #include "cli/tolerance_report.h"
+#include "cli/trace_nics.h"
 #include "cli/unused_seed.h"
 #include "engines/engines.h"
 #include "machine/randomness.h"
@@ -194,9 +195,10 @@ class Slack : public Command {
       write_output_file(*heat_map_file_, slack_heat_map(loaded, found.timed, no_promise));
     }
     if (chrome_file_) {
-      write_output_file(*chrome_file_, sched::write_chrome_timeline(loaded.schedule, run.trace,
-                                                                    found.timed.total_float_s,
-                                                                    found.timed.free_float_s));
+      write_output_file(*chrome_file_,
+                        sched::write_chrome_timeline(
+                            loaded.schedule, run.trace, found.timed.total_float_s,
+                            found.timed.free_float_s, nics_of(loaded.schedule, run.trace)));
     }
     if (report_file_) {
       report::Report page{loaded.name, loaded.schedule, {}, {}, {}, {}};

@@ -79,7 +79,7 @@ void deliver_as(std::string_view format, const std::optional<std::string>& path,
 
 void say_written(std::string_view format, const std::string& prefix, std::size_t files,
                  std::size_t bytes, Subject schedule, bool json, Console& console,
-                 std::optional<std::string_view> command) {
+                 std::optional<std::string_view> command, std::string_view differs) {
   const std::string name = std::exchange(
       schedule.name,
       fmt::format("{}: {} files, {} as {}", prefix, files, human_bytes(bytes), format));
@@ -90,6 +90,7 @@ void say_written(std::string_view format, const std::string& prefix, std::size_t
   answer.set("file", prefix);
   answer.set("files", files);
   if (command) answer.both("command", "run", Value(*command));
+  if (!differs.empty()) answer.both("remark", "differs", Value(differs));
   console.print(answer.text());
 }
 

@@ -33,9 +33,9 @@ void deliver_as(std::string_view format, const std::optional<std::string>& path,
                 const sched::Pieces& pieces, Subject schedule, bool json, Console& console);
 
 /// What is said of so many files, of so many bytes together, whose names begin with `prefix`, and
-/// of the command that another program is run with, if it is.
+/// of the command that another program is run with, and in what it differs, if it is.
 void say_written(std::string_view format, const std::string& prefix, std::size_t files,
                  std::size_t bytes, Subject schedule, bool json, Console& console,
-                 std::optional<std::string_view> command = {});
+                 std::optional<std::string_view> command = {}, std::string_view differs = {});
 
 }  // namespace slackline::cli

@@ -47,7 +47,9 @@ struct Asked {
   bool is_file;
 };
 
+// What it refuses it cannot have been given elsewhere either.
 double told_s(const Asked& asked, const machine::Setting& setting) {
+  asked.other->job(setting, std::string(asked.name));
   const auto makespan_s = asked.other->told_s(sched::read_file(asked.file), setting);
   if (makespan_s) return *makespan_s;
   throw InputError(fmt::format("{}: it does not say when hosts finished; expected what {} printed",
@@ -57,7 +59,7 @@ double told_s(const Asked& asked, const machine::Setting& setting) {
 void ask(SimulatorMakespan& said, const machine::Setting& setting) {
   if (const Asked asked(said.name); asked.other != nullptr) {
     said.makespan_s = asked.is_file ? told_s(asked, setting) : makespan_s(*asked.other, setting);
-    said.remark = asked.other->differs;
+    said.remark = how_it_differs(*asked.other, setting);
     return;
   }
   const machine::Engine& engine = engines::engine_named(said.name, "--with");

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/units.h"
 #include "engines/plain_machine.h"
 #include "machine/topology_entry.h"
 #include "sched/export/chakra.h"
@@ -41,28 +43,55 @@ std::string network_of(const machine::Platform& platform, std::uint32_t ranks) {
     refuse(kAstraSim.name, machine::entry_of(platform.topology).name, "a star");
   }
   require_plain_machine(platform, kAstraSim.name);
+  require_serial_nics(platform, kAstraSim.name);
   return fmt::format(
       "topology: [ Switch ]\nnpus_count: [ {} ]\nbandwidth: [ {:.17g} ]\nlatency: [ {:.17g} ]\n",
       ranks, platform.rate.bytes_per_second() / (1u << 30),
       0.5e-3 * static_cast<double>(platform.latency.count()));
 }
 
-// A link of it has no message without bytes.
-void require_bytes(const sched::Schedule& schedule) {
+// What it aborts on: fewer than two ranks, and a rank that has nothing to do.
+void require_busy_ranks(const sched::Schedule& schedule) {
+  if (schedule.rank_count() < 2) refuse(kAstraSim.name, "one rank", "at least 2");
+  std::vector<bool> busy(schedule.rank_count());
+  for (const sched::Op& op : schedule.ops()) {
+    if (op.kind != sched::OpKind::kJoin) busy[op.rank.value] = true;
+  }
+  const auto idle = std::ranges::find(busy, false);
+  if (idle == busy.end()) return;
+  refuse(kAstraSim.name, fmt::format("rank {} does nothing", idle - busy.begin()),
+         "a send, a receive or a calc of each rank");
+}
+
+// Its clock has whole nanoseconds, and it aborts if a message leaves a link in the instant in which
+// it came. Traces have whole microseconds.
+void require_its_grain(const machine::Setting& setting) {
+  const sched::Schedule& schedule = setting.schedule;
+  const double bytes_of_ns = 1e-9 * setting.platform.rate.bytes_per_second();
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const sched::Op& op = schedule.op(sched::OpId(i));
-    const bool sends = op.kind == sched::OpKind::kSend || op.kind == sched::OpKind::kPut;
-    if (!sends || schedule.payload_bytes(op) != 0) continue;
-    refuse(kAstraSim.name,
-           fmt::format("{}: a message without bytes", describe(schedule, sched::OpId(i))),
-           "none, as with ready=none");
+    const sched::OpId id(i);
+    const sched::Op& op = schedule.op(id);
+    const auto refuse_op = [&](std::string_view what, std::string_view expected) {
+      refuse(kAstraSim.name, fmt::format("{}: {}", describe(schedule, id), what), expected);
+    };
+    if (op.kind == sched::OpKind::kSend || op.kind == sched::OpKind::kPut) {
+      const std::uint64_t bytes = schedule.payload_bytes(op);
+      if (bytes == 0) refuse_op("a message without bytes", "none, as with ready=none");
+      if (static_cast<double>(bytes) > bytes_of_ns * (1 + 1e-9)) continue;
+      refuse_op(fmt::format("a message of {} bytes", bytes),
+                fmt::format("more than leave in a nanosecond, {:.6g}", bytes_of_ns));
+    }
+    const sched::Time duration = schedule.arguments(op).duration;
+    if (duration.count() % 1'000'000 == 0) continue;
+    refuse_op(sched::format_time(duration), "whole microseconds");
   }
 }
 
 }  // namespace
 
 SimulatorJob astra_sim_job(const machine::Setting& setting, const std::string& prefix) {
-  require_bytes(setting.schedule);
+  require_busy_ranks(setting.schedule);
+  require_its_grain(setting);
   SimulatorJob job;
   job.files = {{".system.json", std::string(kSystem)},
                {".memory.json", std::string(kMemory)},

@@ -17,7 +17,7 @@ constexpr double kClockEnds_s = 50;
 
 // Past that time its clock stands still, and it never ends. No run takes longer than all of its
 // messages and computations one after another.
-void require_short(const machine::Setting& setting, std::uint64_t gbps) {
+void require_messages(const machine::Setting& setting, std::uint64_t gbps) {
   const sched::Schedule& schedule = setting.schedule;
   double bytes = 0;
   double computed_s = 0;
@@ -29,6 +29,11 @@ void require_short(const machine::Setting& setting, std::uint64_t gbps) {
     if (message > std::numeric_limits<std::int32_t>::max()) {
       throw Unsupported(fmt::format("htsim: {}: {} bytes; expected less than 2 GiB",
                                     sched::describe(schedule, sched::OpId(i)), message));
+    }
+    // It has those arrive at once.
+    if (const sched::Channel& channel = schedule.channel(op.channel); channel.src == channel.dst) {
+      throw Unsupported(fmt::format("htsim: {}: a message of a rank to itself; expected two ranks",
+                                    sched::describe(schedule, sched::OpId(i))));
     }
     bytes += static_cast<double>(message);
   }
@@ -46,7 +51,7 @@ void require_short(const machine::Setting& setting, std::uint64_t gbps) {
 SimulatorJob htsim_job(const machine::Setting& setting, const std::string& prefix) {
   const machine::Platform& platform = setting.platform;
   const HtsimNetwork network = htsim_network(platform, setting.schedule.rank_count());
-  require_short(setting, network.gbps);
+  require_messages(setting, network.gbps);
   // Its time of a post is a whole number of nanoseconds.
   const double post_ns = static_cast<double>(platform.o_post.count()) * 1e-3;
   return {{{".bin", sched::write_goal_binary(setting.schedule)}, {".topo", network.text}},

@@ -35,18 +35,41 @@ struct LogGops {
   std::string latency, overhead, gap, of_byte;
 };
 
+// Of a larger message it would wait for the receive.
+constexpr std::uint64_t kMostEager = 1'000'000'000;
+
+void require_eager(const sched::Schedule& schedule) {
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.op(sched::OpId(i));
+    if (op.kind != sched::OpKind::kSend && op.kind != sched::OpKind::kPut) continue;
+    const std::uint64_t bytes = schedule.payload_bytes(op);
+    if (bytes <= kMostEager) continue;
+    refuse(kLogGopsim.name,
+           fmt::format("{}: {} bytes", sched::describe(schedule, sched::OpId(i)), bytes),
+           fmt::format("at most {}", kMostEager));
+  }
+}
+
 }  // namespace
 
 SimulatorJob loggopsim_job(const machine::Setting& setting, const std::string& prefix) {
   require_plain_machine(setting.platform, kLogGopsim.name);
+  require_serial_nics(setting.platform, kLogGopsim.name);
+  if (setting.platform.topology.hop_latency.count() != 0) {
+    refuse(kLogGopsim.name,
+           fmt::format("hop_latency={}, and it has one latency for all ranks",
+                       sched::format_time(setting.platform.topology.hop_latency)),
+           "0");
+  }
+  require_eager(setting.schedule);
   if (setting.platform.topology.kind() == machine::TopologyKind::kSimgridFile) {
     throw Unsupported("loggopsim: a SimGrid file; expected a network that is told by figures");
   }
   const LogGops figures(setting.platform);
-  return {
-      {{".bin", sched::write_goal_binary(setting.schedule, figures.ticks_per_ns)}},
-      {std::string(kLogGopsim.program), "-b", "-f", prefix + ".bin", "-L", figures.latency, "-o",
-       figures.overhead, "-g", figures.gap, "-G", figures.of_byte, "-O", "0", "-S", "1000000000"}};
+  return {{{".bin", sched::write_goal_binary(setting.schedule, figures.ticks_per_ns)}},
+          {std::string(kLogGopsim.program), "-b", "-f", prefix + ".bin", "-L", figures.latency,
+           "-o", figures.overhead, "-g", figures.gap, "-G", figures.of_byte, "-O", "0", "-S",
+           fmt::format("{}", kMostEager)}};
 }
 
 std::optional<double> loggopsim_told_s(std::string_view told, const machine::Setting& setting) {

@@ -63,6 +63,11 @@ bool is_installed(const OtherSimulator& simulator) {
   return false;
 }
 
+std::string how_it_differs(const OtherSimulator& simulator, const machine::Setting& setting) {
+  const std::string unheeded = unheeded_figures(setting, simulator.heeds);
+  return fmt::format("{}{}{}", simulator.differs, unheeded.empty() ? "" : "; without ", unheeded);
+}
+
 double makespan_s(const OtherSimulator& simulator, const machine::Setting& setting) {
   if (setting.delays != machine::DelayPlan{}) {
     throw Unsupported(fmt::format("{}: a delay plan; expected none, as its messages have no delays",

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engines/plain_machine.h"
 #include "machine/setting.h"
 
 namespace slackline::engines {
@@ -27,8 +28,9 @@ struct OtherSimulator {
   std::string_view program;     // that PATH must have
   std::string_view repository;  // where it comes from
   std::string_view summary;     // one line for people
-  /// In what its machine is another than a platform's, for people.
+  /// In what its machine is another than any platform's, for people.
   std::string_view differs;
+  HeededFigures heeds;
   /// What it is given for a setting whose delays are none, in files whose names begin with
   /// `prefix`. Throws Unsupported for what its input cannot say of schedule or platform.
   SimulatorJob (*job)(const machine::Setting& setting, const std::string& prefix);
@@ -43,6 +45,10 @@ std::span<const OtherSimulator> other_simulators();
 const OtherSimulator* find_other_simulator(std::string_view name);
 /// Whether PATH has its program.
 bool is_installed(const OtherSimulator& simulator);
+
+/// In what its machine is another than the setting's, for people: what always differs, and the
+/// figures of this platform that it does not go by.
+std::string how_it_differs(const OtherSimulator& simulator, const machine::Setting& setting);
 
 /// What it says of the setting's makespan, in seconds. Throws Unsupported as job() does, and for
 /// delays; EnvironmentError if the program is not there, or does not say it.

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "base/error.h"
 #include "machine/completions.h"
 
@@ -23,6 +27,26 @@ std::string_view beyond_plain(const machine::Platform& platform) {
   return {};
 }
 
+bool has_kind(const sched::Schedule& schedule, sched::OpKind kind) {
+  return std::ranges::any_of(schedule.ops(), [=](const sched::Op& op) { return op.kind == kind; });
+}
+
+// Whether small messages and large ones meet at a port.
+bool sizes_meet(const machine::Setting& setting) {
+  constexpr std::uint8_t kSmall = 1, kLarge = 2, kBoth = 3;
+  const sched::Schedule& schedule = setting.schedule;
+  std::vector<std::uint8_t> out(schedule.rank_count()), in(schedule.rank_count());
+  for (const sched::Op& op : schedule.ops()) {
+    if (op.kind != sched::OpKind::kSend && op.kind != sched::OpKind::kPut) continue;
+    const sched::Channel& channel = schedule.channel(op.channel);
+    const bool large = schedule.payload_bytes(op) > setting.platform.interleave_bytes;
+    out[channel.src.value] |= large ? kLarge : kSmall;
+    in[channel.dst.value] |= large ? kLarge : kSmall;
+  }
+  const auto both = [](std::uint8_t sizes) { return sizes == kBoth; };
+  return std::ranges::any_of(out, both) || std::ranges::any_of(in, both);
+}
+
 }  // namespace
 
 void require_plain_machine(const machine::Platform& platform, std::string_view who) {
@@ -30,6 +54,29 @@ void require_plain_machine(const machine::Platform& platform, std::string_view w
   if (figure.empty()) return;
   throw Unsupported(
       fmt::format("{}: {}, which it has no figure for; expected a platform without", who, figure));
+}
+
+void require_serial_nics(const machine::Platform& platform, std::string_view who) {
+  if (platform.nic == machine::NicDiscipline::kSerial) return;
+  refuse(who, "nic=fair, and its links carry one message after another", "nic=serial");
+}
+
+std::string unheeded_figures(const machine::Setting& setting, const HeededFigures& heeded) {
+  const machine::Platform& platform = setting.platform;
+  using sched::OpKind;
+  std::vector<std::string_view> figures;
+  const auto add = [&](std::string_view figure, bool matters) {
+    if (matters) figures.push_back(figure);
+  };
+  add("o_post", !heeded.o_post && platform.o_post.count() > 0);
+  add("o_complete", platform.o_complete.count() > 0);
+  add("gap", !heeded.gap && platform.gap.count() > 0);
+  add("copy_rate",
+      has_kind(setting.schedule, OpKind::kCopy) || has_kind(setting.schedule, OpKind::kReduce));
+  add("interleave", !heeded.interleave && sizes_meet(setting));
+  add("routing", !heeded.routing && platform.topology.routing != machine::Routing{});
+  add("delays that leave the CPU free", has_kind(setting.schedule, OpKind::kDelay));
+  return fmt::format("{}", fmt::join(figures, ", "));
 }
 
 void refuse(std::string_view who, std::string_view what, std::string_view expected) {

@@ -21,11 +21,12 @@ using protozero::pbf_writer;
 
 constexpr std::string_view kVersion = "1.0.0";
 constexpr std::uint64_t kPsPerMicro = 1'000'000;
+// Of all nodes together, beside four times what the schedule has. Joins of many operations that
+// many others wait for would go beyond what memory holds.
+constexpr std::uint64_t kMostDependencies = 1u << 22;
 
 // Lanes, as read_chakra() has them.
-std::uint16_t usual_lane(OpKind kind, bool computes) {
-  return computes && kind != OpKind::kJoin ? 1 : 0;
-}
+std::uint16_t usual_lane(bool computes) { return computes ? 1 : 0; }
 
 class Writer {
  public:
@@ -36,6 +37,7 @@ class Writer {
     out_.clear();
     first_ = schedule_.first_op(rank).value;
     waits_.assign(schedule_.end_op(rank).value - first_, {});
+    states_.assign(waits_.size(), State::kUnknown);
     message([&](pbf_writer& out) {
       out.add_string(chakra::metadata_field::kVersion, std::string(kVersion));
       if (schedule_.title().empty()) return;
@@ -43,7 +45,10 @@ class Writer {
       attribute.add_string(chakra::attribute_field::kName, "title");
       attribute.add_string(chakra::attribute_field::kString, shown(schedule_.title()));
     });
-    for (std::uint32_t i = 0; i < waits_.size(); ++i) node(i);
+    for (std::uint32_t i = 0; i < waits_.size(); ++i) find_waits(i);
+    for (std::uint32_t i = 0; i < waits_.size(); ++i) {
+      if (schedule_.op(OpId(first_ + i)).kind != OpKind::kJoin) node(i);
+    }
     return out_;
   }
 
@@ -65,16 +70,14 @@ class Writer {
     const OpId id(first_ + i);
     const Op& op = schedule_.op(id);
     const GoalOperation operation = operations_.of(id);
-    find_waits(i);
     const bool computes = operation.kind == OpKind::kCalc;
     const bool receives = operation.kind == OpKind::kRecv;
     message([&](pbf_writer& out) {
       out.add_uint64(field::kId, id.value);
       out.add_string(field::kName, std::string(name(op.kind)));
-      out.add_enum(field::kType, op.kind == OpKind::kJoin ? chakra::node_type::kMetadata
-                                 : computes               ? chakra::node_type::kCompute
-                                 : receives               ? chakra::node_type::kRecv
-                                                          : chakra::node_type::kSend);
+      out.add_enum(field::kType, computes   ? chakra::node_type::kCompute
+                                 : receives ? chakra::node_type::kRecv
+                                            : chakra::node_type::kSend);
       // As plain proto3 writes them: packed.
       out.add_packed_uint64(field::kDataDependencies, waits_[i].begin(), waits_[i].end());
       if (computes) duration(out, operation.amount);
@@ -88,7 +91,7 @@ class Writer {
         number(out, "comm_dst", chakra::attribute_field::kInt32, receives ? own : peer);
         number(out, "comm_tag", chakra::attribute_field::kInt32, operation.tag);
       }
-      if (op.lane != usual_lane(op.kind, computes)) {
+      if (op.lane != usual_lane(computes)) {
         number(out, kChakraLane, chakra::attribute_field::kInt32, op.lane);
       }
     });
@@ -114,13 +117,50 @@ class Writer {
     attribute.add_bool(chakra::attribute_field::kBool, value);
   }
 
-  // The ids of the operations whose ends operation `i` waits for, ascending. Those of an operation
-  // whose issue it waits for come in, but for what is implied: by one more step back.
-  void find_waits(std::uint32_t i) {
+  enum class State : std::uint8_t { kUnknown, kOpen, kKnown };
+
+  // Finds first those of the operations whose own waits become its waits, wherever they stand.
+  void find_waits(std::uint32_t wanted) {
+    std::vector<std::uint32_t> open = {wanted};
+    while (!open.empty()) {
+      const std::uint32_t i = open.back();
+      if (states_[i] == State::kKnown) {
+        open.pop_back();
+        continue;
+      }
+      states_[i] = State::kOpen;
+      const std::size_t before = open.size();
+      operations_.for_each_required(OpId(first_ + i), [&](OpId pred, On on) {
+        const std::uint32_t p = pred.value - first_;
+        if ((on == On::kDone && !is_join(pred)) || states_[p] == State::kKnown) return;
+        if (states_[p] == State::kOpen) {
+          throw Unsupported(fmt::format("chakra: {} waits for itself; expected no cycle",
+                                        describe(schedule_, pred)));
+        }
+        open.push_back(p);
+      });
+      if (open.size() != before) continue;
+      open.pop_back();
+      gather_waits(i);
+      states_[i] = State::kKnown;
+    }
+  }
+
+  bool is_join(OpId id) const { return schedule_.op(id).kind == OpKind::kJoin; }
+
+  // The ids of the operations whose ends operation `i` waits for, ascending; in a join's place
+  // those that the join waits for. Those of an operation whose issue it waits for come in, but for
+  // what is implied: by one more step back.
+  void gather_waits(std::uint32_t i) {
     const OpId id(first_ + i);
     std::vector<std::uint64_t>& own = waits_[i];
     std::vector<std::uint64_t> inherited;
     operations_.for_each_required(id, [&](OpId pred, On on) {
+      if (on == On::kDone && is_join(pred)) {
+        const std::vector<std::uint64_t>& joined = waits_[pred.value - first_];
+        own.insert(own.end(), joined.begin(), joined.end());
+        return;
+      }
       if (on == On::kDone) {
         own.push_back(pred.value);
         return;
@@ -146,12 +186,22 @@ class Writer {
     }
     std::sort(own.begin(), own.end());
     own.erase(std::unique(own.begin(), own.end()), own.end());
+    dependencies_ += own.size();
+    const std::uint64_t most =
+        kMostDependencies + 4 * (std::uint64_t{schedule_.op_count()} + schedule_.edges().size());
+    if (dependencies_ <= most) return;
+    throw Unsupported(fmt::format(
+        "chakra: {}: with what joins put together the traces have more than {} dependencies; "
+        "expected fewer operations that wait for a join of many",
+        describe(schedule_, id), most));
   }
 
   const Schedule& schedule_;
   GoalOperations operations_;
   std::uint32_t first_ = 0;                        // operation of the rank
   std::vector<std::vector<std::uint64_t>> waits_;  // of each operation of the rank
+  std::vector<State> states_;                      // of each: whether they are known
+  std::uint64_t dependencies_ = 0;                 // so far, of all ranks
   std::string out_;
 };
 

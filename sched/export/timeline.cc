@@ -17,8 +17,16 @@ namespace slackline::sched {
 namespace {
 
 // Of formats that are made as one text.
+template <std::string (*write)(const Schedule&, const Trace&, const TimelineNics&)>
+void whole(const Schedule& schedule, const Trace& trace, const Sink& out,
+           const TimelineNics& nics) {
+  out(write(schedule, trace, nics));
+}
+
+// Of those that show no NICs, too.
 template <std::string (*write)(const Schedule&, const Trace&)>
-void whole(const Schedule& schedule, const Trace& trace, const Sink& out) {
+void without_nics(const Schedule& schedule, const Trace& trace, const Sink& out,
+                  const TimelineNics&) {
   out(write(schedule, trace));
 }
 
@@ -28,19 +36,22 @@ constexpr std::array kTimelines = {
     TimelineEntry{"perfetto", "Perfetto's own format, binary and a quarter of the size",
                   write_perfetto_timeline, true},
     TimelineEntry{"paje", "a Paje trace, for ViTE and PajeNG", write_paje_timeline},
-    TimelineEntry{"csv", "one row per operation, for pandas", whole<write_csv_timeline>},
+    TimelineEntry{"csv", "one row per operation, for pandas", without_nics<write_csv_timeline>},
     TimelineEntry{"svg", "a picture, rank by time, of up to 20,000 operations",
                   whole<write_svg_timeline>},
-    TimelineEntry{"events-dot", "export's events-dot with times", whole<write_timed_events_dot>},
+    TimelineEntry{"events-dot", "export's events-dot with times",
+                  without_nics<write_timed_events_dot>},
     TimelineEntry{"events-graphml", "export's events-graphml with times",
-                  whole<write_timed_events_graphml>},
+                  without_nics<write_timed_events_graphml>},
 };
 
 }  // namespace
 
-std::string TimelineEntry::write(const Schedule& schedule, const Trace& trace) const {
+std::string TimelineEntry::write(const Schedule& schedule, const Trace& trace,
+                                 const TimelineNics& nics) const {
   std::string out;
-  write_to(schedule, trace, [&out](std::string_view piece) { out += piece; });
+  write_to(
+      schedule, trace, [&out](std::string_view piece) { out += piece; }, nics);
   return out;
 }
 

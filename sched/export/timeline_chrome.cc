@@ -32,10 +32,12 @@ struct Place {
 // Writes the events of one run.
 class Writer {
  public:
-  Writer(const Schedule& schedule, const Trace& trace, Place place, std::string& out,
-         std::span<const double> total_float_s = {}, std::span<const double> free_float_s = {})
+  Writer(const Schedule& schedule, const Trace& trace, const TimelineNics& nics, Place place,
+         std::string& out, std::span<const double> total_float_s = {},
+         std::span<const double> free_float_s = {})
       : schedule_(schedule),
         trace_(trace),
+        nics_(nics),
         place_(std::move(place)),
         total_float_s_(total_float_s),
         free_float_s_(free_float_s),
@@ -99,13 +101,13 @@ class Writer {
 
   void tracks(RankId rank) {
     std::set<std::uint32_t> named;
-    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank)) {
+    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank, nics_)) {
       const std::uint32_t tid = tid_of(each);
       const bool lane = each.track == TimelineTrack::kLane;
       if (named.insert(tid).second) {
-        name_thread(rank.value, tid,
-                    lane ? fmt::format("{} {}", name(each.track), each.row)
-                         : std::string(name(each.track)));
+        name_thread(
+            rank.value, tid,
+            lane ? fmt::format("{} {}", name(each.track), each.row) : track_name(each, nics_));
       }
       interval(each);
       if (lane) continue;
@@ -139,6 +141,7 @@ class Writer {
 
   const Schedule& schedule_;
   const Trace& trace_;
+  const TimelineNics& nics_;
   Place place_;
   std::span<const double> total_float_s_;  // empty: not shown
   std::span<const double> free_float_s_;
@@ -148,16 +151,17 @@ class Writer {
 
 }  // namespace
 
-std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace) {
-  return write_chrome_timeline(schedule, trace, {}, {});
+std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace,
+                                  const TimelineNics& nics) {
+  return write_chrome_timeline(schedule, trace, {}, {}, nics);
 }
 
 std::string write_chrome_timeline(const Schedule& schedule, const Trace& trace,
                                   std::span<const double> total_float_s,
-                                  std::span<const double> free_float_s) {
+                                  std::span<const double> free_float_s, const TimelineNics& nics) {
   require_same(schedule, trace);
   std::string out(kHead);
-  Writer(schedule, trace, {}, out, total_float_s, free_float_s).write();
+  Writer(schedule, trace, nics, {}, out, total_float_s, free_float_s).write();
   return out += kEnd;
 }
 
@@ -167,7 +171,7 @@ std::string write_chrome_overlay(const Schedule& schedule, std::span<const Label
     require_same(schedule, traces[run].trace);
     const std::string label = nlohmann::json(traces[run].label)
                                   .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    Writer(schedule, traces[run].trace,
+    Writer(schedule, traces[run].trace, traces[run].nics,
            {run, static_cast<std::uint32_t>(traces.size()), label.substr(1, label.size() - 2)}, out)
         .write();
   }

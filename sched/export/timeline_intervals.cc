@@ -1,5 +1,7 @@
 #include "sched/export/timeline_intervals.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -29,8 +31,8 @@ bool belongs(TimelineTrack track, const Op& op) {
 
 class Layout {
  public:
-  Layout(const Schedule& schedule, const Trace& trace, RankId rank)
-      : schedule_(schedule), trace_(trace), rank_(rank) {}
+  Layout(const Schedule& schedule, const Trace& trace, RankId rank, const TimelineNics& nics)
+      : schedule_(schedule), trace_(trace), rank_(rank), nics_(nics) {}
 
   std::vector<TimelineInterval> take() {
     lanes();
@@ -94,7 +96,13 @@ class Layout {
     return std::max(t.issued_s, trace_.ops[schedule_.op(id).match.value].wire_s);
   }
 
-  // Each goes to the row that has been free longest, or to a new one.
+  std::uint32_t nic_of(TimelineTrack track, const Op& op) const {
+    if (!nics_.are_several() || track == TimelineTrack::kWait) return 0;
+    const bool leaves = track == TimelineTrack::kNicOut;
+    return (leaves ? nics_.at_source : nics_.at_target)[op.channel.value];
+  }
+
+  // Each goes to the row of its NIC that has been free longest, or to a new one.
   void collect(TimelineTrack track) {
     const std::size_t first = intervals_.size();
     for_each_op([&](OpId id, const Op& op) {
@@ -102,19 +110,25 @@ class Layout {
       const double begin_s = begin_of(track, id);
       const double end_s = trace_.ops[id.value].done_s;
       if (!std::isfinite(begin_s) || !std::isfinite(end_s)) return;
-      intervals_.push_back({id, std::min(begin_s, end_s), end_s, track, 0, false});
+      intervals_.push_back(
+          {id, std::min(begin_s, end_s), end_s, track, 0, false, 0, nic_of(track, op)});
     });
     const auto begin = intervals_.begin() + static_cast<std::ptrdiff_t>(first);
     std::sort(begin, intervals_.end(), [](const TimelineInterval& a, const TimelineInterval& b) {
       return std::tuple(a.begin_s, a.op) < std::tuple(b.begin_s, b.op);
     });
     using Free = std::pair<double, std::uint32_t>;  // from when, which
-    std::priority_queue<Free, std::vector<Free>, std::greater<>> rows;
+    using Rows = std::priority_queue<Free, std::vector<Free>, std::greater<>>;
+    std::map<std::uint32_t, Rows> rows_of;  // of each NIC
+    std::uint32_t next_row = 0;
     for (auto each = begin; each != intervals_.end(); ++each) {
-      each->row = static_cast<std::uint32_t>(rows.size());
+      Rows& rows = rows_of[each->nic];
+      each->row = next_row;
       if (!rows.empty() && rows.top().first <= each->begin_s) {
         each->row = rows.top().second;
         rows.pop();
+      } else {
+        ++next_row;
       }
       rows.emplace(each->end_s, each->row);
     }
@@ -123,6 +137,7 @@ class Layout {
   const Schedule& schedule_;
   const Trace& trace_;
   RankId rank_;
+  const TimelineNics& nics_;
   std::vector<TimelineInterval> intervals_;
 };
 
@@ -133,14 +148,22 @@ std::string_view name(TimelineTrack track) {
   return kNames[track];
 }
 
+std::string track_name(const TimelineInterval& interval, const TimelineNics& nics) {
+  const bool passes_nic =
+      interval.track == TimelineTrack::kNicOut || interval.track == TimelineTrack::kNicIn;
+  if (!nics.are_several() || !passes_nic) return std::string(name(interval.track));
+  return fmt::format("nic {} {}", interval.nic,
+                     interval.track == TimelineTrack::kNicOut ? "out" : "in");
+}
+
 OpId message_end(const Schedule& schedule, const Trace& trace, OpId id) {
   const OpId other = schedule.op(id).match;
   return other.valid() && std::isfinite(trace.ops[other.value].done_s) ? other : OpId::none();
 }
 
 std::vector<TimelineInterval> timeline_intervals(const Schedule& schedule, const Trace& trace,
-                                                 RankId rank) {
-  return Layout(schedule, trace, rank).take();
+                                                 RankId rank, const TimelineNics& nics) {
+  return Layout(schedule, trace, rank, nics).take();
 }
 
 }  // namespace slackline::sched

@@ -4,13 +4,16 @@
 // and calc, copy and reduce (from issued to done). On "NIC out" stand messages from the first byte
 // on the wire until the operation is done, which for a send is its acknowledgement; on "NIC in"
 // receives, from the first byte on the wire or the receive's post, whichever is later, until done.
-// What only waits stands apart. What never happened is left out.
+// Each of several NICs has rows of its own. What only waits stands apart. What never happened is
+// left out.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "sched/export/timeline_nics.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -29,10 +32,13 @@ struct TimelineInterval {
   // kLane: 0. A trace by other hands may have a lane do two things at once: then intervals of one
   // part do not overlap.
   std::uint32_t part = 0;
+  std::uint32_t nic = 0;  // kNicOut, kNicIn: of its host; each has rows of its own
 };
 
 /// What a track is called, without its row: "cpu", "nic out", "nic in", "waits".
 std::string_view name(TimelineTrack track);
+/// The same of an interval's track, with its NIC where there are several: "nic 1 out".
+std::string track_name(const TimelineInterval& interval, const TimelineNics& nics);
 
 /// What the message of an operation on a NIC's or a waiting track leads to, or comes from; none()
 /// if it has none, or that was never done.
@@ -41,6 +47,6 @@ OpId message_end(const Schedule& schedule, const Trace& trace, OpId id);
 /// Of one rank, by track, lanes one after the other; on a lane and on the others in the order in
 /// which they begin. `trace` is of this schedule.
 std::vector<TimelineInterval> timeline_intervals(const Schedule& schedule, const Trace& trace,
-                                                 RankId rank);
+                                                 RankId rank, const TimelineNics& nics = {});
 
 }  // namespace slackline::sched

@@ -69,8 +69,13 @@ std::string_view colour(OpKind kind, bool posts) {
 
 class PajeWriter {
  public:
-  PajeWriter(const Schedule& schedule, const Trace& trace, const Sink& out)
-      : schedule_(schedule), trace_(trace), out_(out), track_of_(schedule.op_count(), kNoTrack) {}
+  PajeWriter(const Schedule& schedule, const Trace& trace, const Sink& out,
+             const TimelineNics& nics)
+      : schedule_(schedule),
+        trace_(trace),
+        out_(out),
+        nics_(nics),
+        track_of_(schedule.op_count(), kNoTrack) {}
 
   void write() {
     text_ = kHead;
@@ -116,11 +121,11 @@ class PajeWriter {
     for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
       line("{} 0 r{} RANK run \"rank {}\"", int{kCreate}, r, r);
       std::map<std::tuple<TimelineTrack, std::uint32_t, std::uint32_t>, std::uint32_t> known;
-      for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, RankId(r))) {
+      for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, RankId(r), nics_)) {
         const auto [track, is_new] = known.try_emplace({each.track, each.row, each.part}, tracks_);
         if (is_new) {
           line("{} 0 t{} TRACK r{} \"rank {} {} {}{}\"", int{kCreate}, tracks_++, r, r,
-               name(each.track), each.row,
+               track_name(each, nics_), each.row,
                each.part == 0 ? "" : fmt::format(" part {}", each.part));
         }
         placed_.push_back({each, track->second});
@@ -179,6 +184,7 @@ class PajeWriter {
   const Schedule& schedule_;
   const Trace& trace_;
   const Sink& out_;
+  const TimelineNics& nics_;
   std::string text_;  // what is not with the sink yet
   std::vector<Placed> placed_;
   std::vector<std::uint32_t> track_of_;  // of each operation on its NIC or waiting track
@@ -187,9 +193,10 @@ class PajeWriter {
 
 }  // namespace
 
-void write_paje_timeline(const Schedule& schedule, const Trace& trace, const Sink& out) {
+void write_paje_timeline(const Schedule& schedule, const Trace& trace, const Sink& out,
+                         const TimelineNics& nics) {
   require_same(schedule, trace);
-  PajeWriter(schedule, trace, out).write();
+  PajeWriter(schedule, trace, out, nics).write();
 }
 
 }  // namespace slackline::sched

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/sink.h"
+#include "sched/export/timeline_nics.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -14,6 +15,7 @@ namespace slackline::sched {
 /// and have the fields Op, Step and Bytes. A link leads from each message's first byte on the wire
 /// to when its receive was done, with the message's operation as its key. Events stand in the order
 /// of their times, so that all intervals are held at once.
-void write_paje_timeline(const Schedule& schedule, const Trace& trace, const Sink& out);
+void write_paje_timeline(const Schedule& schedule, const Trace& trace, const Sink& out,
+                         const TimelineNics& nics = {});
 
 }  // namespace slackline::sched

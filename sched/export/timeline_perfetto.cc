@@ -61,8 +61,9 @@ std::uint64_t in_ns(double time_s) {
 
 class PacketWriter {
  public:
-  PacketWriter(const Schedule& schedule, const Trace& trace, const Sink& out)
-      : schedule_(schedule), trace_(trace), out_(out) {}
+  PacketWriter(const Schedule& schedule, const Trace& trace, const Sink& out,
+               const TimelineNics& nics)
+      : schedule_(schedule), trace_(trace), out_(out), nics_(nics) {}
 
   void write() {
     names();
@@ -121,7 +122,7 @@ class PacketWriter {
       fields.add_string(descriptor_field::kProcessName, fmt::format("rank {}", rank.value));
     });
     std::map<TrackPlace, std::uint64_t> known;  // to their numbers
-    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank)) {
+    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank, nics_)) {
       const auto [found, is_new] =
           known.try_emplace({each.track, each.row, each.part}, tracks_ + 1);
       const std::uint64_t track = found->second;
@@ -151,7 +152,7 @@ class PacketWriter {
       track.add_uint64(descriptor_field::kUuid, uuid);
       if (first.track != TimelineTrack::kLane) {
         track.add_uint64(descriptor_field::kParent, process);
-        track.add_string(descriptor_field::kName, std::string(name(first.track)));
+        track.add_string(descriptor_field::kName, track_name(first, nics_));
         return;
       }
       pbf_writer thread(track, descriptor_field::kThread);
@@ -197,15 +198,17 @@ class PacketWriter {
   const Schedule& schedule_;
   const Trace& trace_;
   const Sink& out_;
+  const TimelineNics& nics_;
   std::string bytes_;  // packets that are not with the sink yet
   std::uint64_t tracks_ = 0;
 };
 
 }  // namespace
 
-void write_perfetto_timeline(const Schedule& schedule, const Trace& trace, const Sink& out) {
+void write_perfetto_timeline(const Schedule& schedule, const Trace& trace, const Sink& out,
+                             const TimelineNics& nics) {
   require_same(schedule, trace);
-  PacketWriter(schedule, trace, out).write();
+  PacketWriter(schedule, trace, out, nics).write();
 }
 
 }  // namespace slackline::sched

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/sink.h"
+#include "sched/export/timeline_nics.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -14,6 +15,7 @@ namespace slackline::sched {
 /// send") and `op`, `step` and `bytes` as arguments; posts have `op` alone. A flow leads from each
 /// message to its receive; its number is the message's operation plus one. Names are interned.
 /// Beside the schedule and the trace, it holds the intervals of one rank at a time.
-void write_perfetto_timeline(const Schedule& schedule, const Trace& trace, const Sink& out);
+void write_perfetto_timeline(const Schedule& schedule, const Trace& trace, const Sink& out,
+                             const TimelineNics& nics = {});
 
 }  // namespace slackline::sched

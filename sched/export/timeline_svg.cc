@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,14 +62,20 @@ std::string_view class_of(const TimelineInterval& each) {
   }
 }
 
-std::string track_name(TimelineTrack track, std::uint32_t row) {
-  if (track == TimelineTrack::kLane) return row == 0 ? "cpu" : fmt::format("cpu {}", row);
-  return row != 0 ? "" : track == TimelineTrack::kNicOut ? "out" : "in";
+// Of a row, by its first interval. Of the rows of one NIC the first alone has a name.
+std::string row_name(const TimelineInterval& first, bool is_new_nic, const TimelineNics& nics) {
+  if (first.track == TimelineTrack::kLane) {
+    return first.row == 0 ? "cpu" : fmt::format("cpu {}", first.row);
+  }
+  if (!is_new_nic) return "";
+  const std::string_view way = first.track == TimelineTrack::kNicOut ? "out" : "in";
+  return nics.are_several() ? fmt::format("{} {}", way, first.nic) : std::string(way);
 }
 
 class Picture {
  public:
-  Picture(const Schedule& schedule, const Trace& trace) : schedule_(schedule), trace_(trace) {
+  Picture(const Schedule& schedule, const Trace& trace, const TimelineNics& nics)
+      : schedule_(schedule), trace_(trace), nics_(nics) {
     for (const OpTimes& t : trace.ops) {
       for (const double time_s : {t.issued_s, t.done_s}) {
         if (std::isfinite(time_s)) end_s_ = std::max(end_s_, time_s);
@@ -123,9 +131,11 @@ class Picture {
 
   // Answers where the next begins.
   double rank(RankId rank, double y) {
-    std::map<std::pair<TimelineTrack, std::uint32_t>, std::vector<TimelineInterval>> rows;
-    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank)) {
-      if (each.track != TimelineTrack::kWait) rows[{each.track, each.row}].push_back(each);
+    std::map<std::tuple<TimelineTrack, std::uint32_t, std::uint32_t>, std::vector<TimelineInterval>>
+        rows;  // by track, NIC and row
+    for (const TimelineInterval& each : timeline_intervals(schedule_, trace_, rank, nics_)) {
+      if (each.track == TimelineTrack::kWait) continue;
+      rows[{each.track, each.nic, each.row}].push_back(each);
     }
     const double height = kRow * static_cast<double>(std::max<std::size_t>(rows.size(), 1));
     if (rank.value % 2 == 0) {
@@ -134,9 +144,13 @@ class Picture {
     }
     append(bands_, "<text x=\"12\" y=\"{:g}\">rank {}</text>\n", y + kBar, rank.value);
     double top = y;
+    std::optional<std::pair<TimelineTrack, std::uint32_t>> last;  // and its NIC
     for (const auto& [where, intervals] : rows) {
+      const TimelineInterval& first = intervals.front();
+      const std::pair nic(first.track, first.nic);
       append(bands_, "<text class=\"track\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", kLeft - 8,
-             top + kBar, track_name(where.first, where.second));
+             top + kBar, row_name(first, last != nic, nics_));
+      last = nic;
       for (const TimelineInterval& each : intervals) bar(each, top);
       top += kRow;
     }
@@ -162,13 +176,15 @@ class Picture {
 
   const Schedule& schedule_;
   const Trace& trace_;
+  const TimelineNics& nics_;
   double end_s_ = 0;
   std::string bands_, bars_;
 };
 
 }  // namespace
 
-std::string write_svg_timeline(const Schedule& schedule, const Trace& trace) {
+std::string write_svg_timeline(const Schedule& schedule, const Trace& trace,
+                               const TimelineNics& nics) {
   require_same(schedule, trace);
   if (schedule.op_count() > kMostSvgOps) {
     throw InputError(
@@ -176,7 +192,7 @@ std::string write_svg_timeline(const Schedule& schedule, const Trace& trace) {
                     "most {}, or another format",
                     schedule.op_count(), kMostSvgOps));
   }
-  return Picture(schedule, trace).take();
+  return Picture(schedule, trace, nics).take();
 }
 
 }  // namespace slackline::sched

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sched/export/timeline_nics.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -13,6 +14,7 @@ namespace slackline::sched {
 /// says what it is when the mouse points at it. For up to kMostSvgOps operations; throws InputError
 /// beyond, and for a trace of another schedule.
 inline constexpr std::uint32_t kMostSvgOps = 20'000;
-std::string write_svg_timeline(const Schedule& schedule, const Trace& trace);
+std::string write_svg_timeline(const Schedule& schedule, const Trace& trace,
+                               const TimelineNics& nics = {});
 
 }  // namespace slackline::sched

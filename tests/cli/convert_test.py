@@ -28,6 +28,28 @@ class Convert(ProgramCase):
         events = json.loads(self.read("t.json"))["traceEvents"]
         self.assertEqual({event["pid"] for event in events}, set(range(16)))
 
+    def test_several_nics_have_tracks_of_their_own(self):
+        def tracks(spec, platform):
+            self.good("simulate", spec, "-e", "event", "-p", platform, "--trace", "t")
+            self.good("convert", "t", "--to", "chrome", "-o", "t.json")
+            self.good("compare", "t", "t", "--chrome", "both.json")
+            events = json.loads(self.read("t.json"))["traceEvents"]
+            both = json.loads(self.read("both.json"))["traceEvents"]
+            named = [{(event["pid"] // runs, event["args"]["name"]) for event in all_events
+                      if event["name"] == "thread_name" and "nic" in event["args"]["name"]}
+                     for runs, all_events in ((1, events), (2, both))]
+            self.assertEqual(*named)
+            return named[0]
+
+        two = "chain:ranks=2,bytes=2MiB,stripes=2,ready=none"
+        self.assertEqual(tracks(two, "star"), {(0, "nic out"), (1, "nic in")})
+        self.assertEqual(tracks(two, "star:rails=2,rail=channel"),
+                         {(0, "nic 0 out"), (0, "nic 1 out"), (1, "nic 0 in"), (1, "nic 1 in")})
+        self.assertEqual(tracks(two, "star:rails=2"), {(0, "nic 0 out"), (1, "nic 0 in")})
+        four = tracks("chain:ranks=4,bytes=2MiB,ready=none", "star:rails=2,ranks_per_node=2")
+        self.assertLessEqual({(1, "nic 1 out"), (2, "nic 0 in")}, four)
+        self.assertNotIn((1, "nic 0 out"), four)
+
     def test_perfetto(self):
         self.good("simulate", PIPELINE, "--trace", "t")
         out = self.good("convert", "t", "--to", "perfetto", "-o", "t.pftrace")

@@ -52,6 +52,10 @@ class StandIn(ProgramCase):
             self.assertAlmostEqual(said["makespan_s"], makespan_s, 15, name)
             self.assertTrue(said["remark"])
             self.assertRegex(self.read("asked"), f"^{asked}$", name)
+            # What each goes by of the platform; none goes by what a completion takes.
+            said = json.loads(self.ask(name, answer, platform=f"{STAR},o_complete=1ns").out)
+            self.assertTrue(said["simulators"][0]["remark"].endswith(
+                "; without o_post, o_complete" if name == "astra-sim" else "; without o_complete"))
 
     # What a run gives it is what export writes.
     def test_export_writes_the_same(self):
@@ -65,6 +69,7 @@ class StandIn(ProgramCase):
                                  (self.folder / f"program{file[1:]}").read_bytes(), file)
             self.assertRegex(document["command"], f"^{PROGRAM[name]} {asked}$")
             self.assertIn("out/x", document["command"])
+            self.assertTrue(document["remark"])
             for file in files:
                 (self.folder / "out" / file).unlink()
 
@@ -83,6 +88,11 @@ class StandIn(ProgramCase):
             self.assertEqual([one["simulator"] for one in said["simulators"]],
                              ["event", f"{name}:told.txt"])
             self.assertAlmostEqual(said["simulators"][1]["makespan_s"], makespan_s, 15, name)
+            refused = self.document("compare", CHAIN, "--with", f"{name}:told.txt", "-p",
+                                    "star:ranks_per_node=2")["simulators"][0]
+            self.assertEqual((refused["makespan_s"], refused["remark"]),
+                             (None, f"refused: {name}: ranks_per_node, which it has no figure for; "
+                              "expected a platform without"))
             self.write("told.txt", "nothing")
             self.assertEqual(
                 self.bad("compare", CHAIN, "--with", f"{name}:told.txt", "-p", STAR),
@@ -117,6 +127,9 @@ class StandIn(ProgramCase):
         for name, platform, why in (
                 ("htsim", "torus:dims=4", "htsim: torus; expected a star, two-level or a fat tree"),
                 ("astra-sim", RACKS, "astra-sim: two-level; expected a star"),
+                ("loggopsim", RACKS, "loggopsim: hop_latency=500ns, and it has one latency for all ranks; "
+                 "expected 0"),
+                ("astra-sim", "star:nic=fair", "astra-sim: nic=fair, and its links carry one message"),
                 ("astra-sim", "star:ranks_per_node=2", "astra-sim: ranks_per_node, which it has no figure for"),
                 ("htsim", "star:rate=1500Mbps", "htsim: rate=1500Mbps; expected whole Gb/s")):
             self.assertIn(why, self.bad("export", CHAIN, "--to", name, "-p", platform, "-o", "x"))
@@ -133,6 +146,13 @@ class StandIn(ProgramCase):
         self.assertIn("50 s, at which its clock ends",
                       self.bad("export", "chain:ranks=9,bytes=1GiB,block=256MiB", "--to", "htsim", "-p",
                                "star:rate=1Gbps", "-o", "x"))
+        self.assertIn("--rails: of htsim the platform says how many NICs there are; expected "
+                      "--platform", self.bad("export", CHAIN, "--to", "htsim", "-o", "x", "--rails", "2"))
+        self.write("nics.goal", "num_ranks 2\nrank 0 {\nsend 99b to 1 nic 1\n}\nrank 1 {\n"
+                   "recv 99b from 0 nic 1\n}\n")
+        self.assertIn("--nics 2: the platform has rails=1,rail=rank; expected rails=2,rail=channel",
+                      self.bad("export", "nics.goal", "--nics", "2", "--to", "loggopsim", "-p", STAR,
+                               "-o", "x"))
         self.assertEqual("slackline: --to: htsim is several files; expected the beginning of their "
                          "names, --output PREFIX", self.bad("export", CHAIN, "--to", "htsim"))
         self.assertIn("--platform: csv is of a schedule alone; expected one of loggopsim, htsim, "

@@ -182,6 +182,67 @@ TEST(Chakra, AWaitForAnIssueWaitsForWhatThatWaitsFor) {
   }
 }
 
+// What waits for a join waits for what the join waits for, wherever it stands.
+TEST(Chakra, JoinsAreNoNodes) {
+  ScheduleBuilder b(1);
+  Op op;
+  op.kind = OpKind::kCalc;
+  op.rank = RankId(0);
+  Op join = op;
+  join.kind = OpKind::kJoin;
+  const OpId early = b.add(op, {Time{1'000'000}, {}, {}, {}});
+  const OpId first = b.add(op, {Time{1'000'000}, {}, {}, {}});
+  const OpId second = b.add(op, {Time{2'000'000}, {}, {}, {}});
+  const OpId both = b.add(join);
+  const OpId third = b.add(op, {Time{3'000'000}, {}, {}, {}});
+  const OpId behind = b.add(join);  // what `early` waits for
+  b.add(join);                      // nobody waits for it
+  b.add_edge(first, both);
+  b.add_edge(third, behind, On::kIssued);
+  b.add_edge(second, both);
+  b.add_edge(both, third);
+  b.add_edge(behind, early);
+  const Schedule again = read(write_chakra(b.build()));
+  ASSERT_EQ(again.op_count(), 4u);
+  const auto of = [&](std::int64_t micros) {
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      if (again.arguments(again.op(OpId(i))).duration == Time{micros * 1'000'000} &&
+          (micros != 1 || again.edges_into(OpId(i)).empty())) {
+        return OpId(i);
+      }
+    }
+    return OpId::none();
+  };
+  // `third` and `early` both wait for the first two.
+  ASSERT_EQ(again.edges().size(), 4u);
+  for (const Edge& edge : again.edges()) {
+    EXPECT_TRUE(edge.pred == of(1) || edge.pred == of(2)) << edge.pred.value;
+    EXPECT_EQ(edge.on, On::kDone);
+    EXPECT_TRUE(edge.succ == of(3) || again.edges_into(edge.succ).size() == 2);
+  }
+}
+
+TEST(Chakra, JoinsOfManyForManyAreRefused) {
+  constexpr std::uint32_t kMany = 2060;  // of which the square is more than 2^22 and 16 of each
+  ScheduleBuilder b(1);
+  Op op;
+  op.kind = OpKind::kCalc;
+  op.rank = RankId(0);
+  std::vector<OpId> before;
+  for (std::uint32_t i = 0; i < kMany; ++i) before.push_back(b.add(op, {Time{1}, {}, {}, {}}));
+  op.kind = OpKind::kJoin;
+  const OpId join = b.add(op);
+  for (const OpId each : before) b.add_edge(each, join);
+  op.kind = OpKind::kCalc;
+  for (std::uint32_t i = 0; i < kMany; ++i) b.add_edge(join, b.add(op, {Time{1}, {}, {}, {}}));
+  try {
+    write_chakra(b.build());
+    ADD_FAILURE();
+  } catch (const Unsupported& error) {
+    EXPECT_THAT(error.what(), HasSubstr("with what joins put together the traces have more than"));
+  }
+}
+
 TEST(Chakra, CollectivesAreProved) {
   namespace type = chakra::collective_type;
   const std::int64_t bytes = 12000;

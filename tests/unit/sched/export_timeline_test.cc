@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "sched/compile.h"
@@ -134,6 +139,47 @@ TEST(TimelineIntervals, OfARowDoNotOverlapAndCoverWhatHappened) {
     }
     EXPECT_THAT(shown, ::testing::Each(::testing::Gt(0)));
   }
+}
+
+// Each NIC has rows of its own, and they bear its number.
+TEST(TimelineIntervals, OfSeveralNicsStandApart) {
+  const Schedule schedule = compile(parse_spec("chain:ranks=3,bytes=5000,block=1000,stripes=2"));
+  const Trace trace = ticking_trace(schedule);
+  TimelineNics nics;
+  for (std::uint32_t i = 0; i < schedule.channels().size(); ++i) {
+    nics.at_source.push_back(i % 3);
+    nics.at_target.push_back((i + 1) % 3);
+  }
+  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+    std::map<std::pair<TimelineTrack, std::uint32_t>, std::string> names;
+    std::map<std::pair<TimelineTrack, std::uint32_t>, double> free_s;
+    std::vector<OpId> shown, shown_of_one;
+    for (const TimelineInterval& each : timeline_intervals(schedule, trace, RankId(r), nics)) {
+      const Op& op = schedule.op(each.op);
+      std::string expected(name(each.track));
+      if (each.track == TimelineTrack::kNicOut) {
+        expected = fmt::format("nic {} out", op.channel.value % 3);
+      } else if (each.track == TimelineTrack::kNicIn) {
+        expected = fmt::format("nic {} in", (op.channel.value + 1) % 3);
+      }
+      EXPECT_EQ(track_name(each, nics), expected);
+      EXPECT_EQ(names.try_emplace({each.track, each.row}, expected).first->second, expected);
+      double& last_s = free_s[{each.track, each.row}];
+      EXPECT_LE(last_s, each.begin_s);
+      last_s = each.end_s;
+      shown.push_back(each.op);
+    }
+    for (const TimelineInterval& each : timeline_intervals(schedule, trace, RankId(r))) {
+      shown_of_one.push_back(each.op);
+    }
+    EXPECT_EQ(shown, shown_of_one);
+  }
+  for (const std::string_view format : {"chrome", "perfetto", "paje"}) {
+    const std::string text = find_timeline(format)->write(schedule, trace, nics);
+    EXPECT_THAT(text, HasSubstr("nic 1 out")) << format;
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("nic out"))) << format;
+  }
+  EXPECT_THAT(find_timeline("svg")->write(schedule, trace, nics), HasSubstr(">out 1</text>"));
 }
 
 TEST(TimelineSvg, HasABarForEachIntervalThatDoesNotOnlyWait) {
