@@ -42,6 +42,12 @@ class PortArbiter {
   /// Whether freeing the out-port of `src` lets another message head its queue.
   bool has_queued(NicId src) const { return !out_[src.value].queue.empty(); }
 
+  /// Has the processor load both ports. Inlined: see machine/run/look_ahead.h.
+  [[gnu::always_inline]] void prefetch(NicId src, NicId dst) const {
+    __builtin_prefetch(&out_[src.value], 1);
+    __builtin_prefetch(&in_[dst.value], 1);
+  }
+
   void free_out(double now_s, NicId nic);
   void free_in(NicId nic);
 

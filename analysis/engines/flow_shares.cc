@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace slackline::analysis {
+namespace {
+
+constexpr std::size_t kAhead = 3;  // flows between two looks at one
+
+}  // namespace
 
 void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op) {
   std::uint32_t slot;
@@ -14,17 +19,31 @@ void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, 
     free_.pop_back();
   }
   flows_[slot] = {path, op, true, 0, paths_.wire_bytes(path, bytes), now_s};
-  rates_.add(slot, path, paths_.most_bytes_per_s(path, bytes));
+  started_.push_back({slot, paths_.most_bytes_per_s(path, bytes)});
 }
 
-void FlowShares::remove(std::uint32_t slot) {
-  flows_[slot].live = false;
-  ends_.set(slot, kNever);
-  free_.push_back(slot);
-  rates_.remove(slot);
+void FlowShares::add_started() {
+  const auto path = [&](std::size_t n) { return flows_[started_[n].slot].path; };
+  for (std::size_t n = 0; n < started_.size(); ++n) {
+    if (n + 3 * kAhead < started_.size()) rates_.prefetch_way(path(n + 3 * kAhead));
+    if (n + 2 * kAhead < started_.size()) rates_.prefetch_hops(path(n + 2 * kAhead));
+    if (n + kAhead < started_.size()) rates_.prefetch_links(path(n + kAhead));
+    rates_.add(started_[n].slot, path(n), started_[n].most_bytes_per_s);
+  }
+  started_.clear();
+}
+
+void FlowShares::remove_all(const std::vector<std::uint32_t>& slots) {
+  for (std::size_t n = 0; n < slots.size(); ++n) {
+    if (n + kAhead < slots.size()) rates_.prefetch_links_of(slots[n + kAhead]);
+    flows_[slots[n]].live = false;
+    free_.push_back(slots[n]);
+    rates_.remove(slots[n]);
+  }
 }
 
 void FlowShares::settle(double now_s) {
+  add_started();
   rates_.settle([&](std::uint32_t slot, double rate) {
     Flow& flow = flows_[slot];
     flow.left = std::max(0.0, flow.left - (now_s - flow.since_s) * flow.rate);
@@ -48,6 +67,7 @@ void FlowShares::resume(const FlowShares& other) {
   rates_.resume(other.rates_);
   flows_ = other.flows_;
   free_ = other.free_;
+  started_ = other.started_;
   ends_ = other.ends_;
 }
 

@@ -28,6 +28,7 @@ class FlowShares {
   void start(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op);
   /// The link has another rate from now on.
   void set_rate(machine::LinkId link, double bytes_per_s) {
+    add_started();
     rates_.set_capacity(link, bytes_per_s);
   }
   /// Gives everything its rate after what has changed by now.
@@ -45,21 +46,27 @@ class FlowShares {
   /// visit(op, end_s).
   template <class Visit>
   void take_ended(double until_s, bool with_equal, Visit&& visit) {
+    ended_.clear();
     for (double end_s = next_end_s(); end_s < until_s || (with_equal && end_s == until_s);
          end_s = next_end_s()) {
       const std::uint32_t slot = ends_.least_slot();
       visit(flows_[slot].op, end_s);
-      remove(slot);
+      ends_.set(slot, kNever);
+      ended_.push_back(slot);
     }
+    remove_all(ended_);
   }
   /// Takes out every flow whose path is cut by then, in order of their operations, and calls
   /// visit(op).
   template <class Visit>
   void take_cut(double cut_s, Visit&& visit) {
-    for (const std::uint32_t slot : cut_by(cut_s)) {
+    add_started();
+    const std::vector<std::uint32_t> slots = cut_by(cut_s);
+    for (const std::uint32_t slot : slots) {
       visit(flows_[slot].op);
-      remove(slot);
+      ends_.set(slot, kNever);
     }
+    remove_all(slots);
   }
 
  private:
@@ -72,7 +79,8 @@ class FlowShares {
     double since_s = 0;
   };
 
-  void remove(std::uint32_t slot);
+  void add_started();
+  void remove_all(const std::vector<std::uint32_t>& slots);
   std::vector<std::uint32_t> cut_by(double cut_s) const;
   std::vector<const Flow*> live() const;
 
@@ -80,6 +88,14 @@ class FlowShares {
   SharedRates rates_;
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
+  // Those that have started since settle(). Many begin and end at once, and each touches every link
+  // of its way: so they are dealt with together, and links are asked for before their turn.
+  struct Started {
+    std::uint32_t slot;
+    double most_bytes_per_s;
+  };
+  std::vector<Started> started_;
+  std::vector<std::uint32_t> ended_;  // its memory is used again
   EndTimes ends_;
 };
 

@@ -7,6 +7,7 @@ namespace slackline::analysis {
 
 void MaxMin::begin() {
   links_.clear();
+  told_.clear();
   flows_.clear();
   flow_count_ = 0;
   ascending_ = true;
@@ -27,7 +28,7 @@ void MaxMin::restart() {
     link.growing = link.times;
     link.most = 0;
     link.held = 0;
-    if (link.expected && may_fill(link)) levels_.push({level(link), link.key, l});
+    if (told_[l].expected && may_fill(link)) levels_.push({level(link), told_[l].key, l});
   }
   for (Flow& flow : flows_) flow.rate = 0;
   if (ascending_) return;
@@ -47,9 +48,10 @@ void MaxMin::solve() {
 // Whether a link may have filled that was not expected to.
 bool MaxMin::expects_more() {
   bool more = false;
-  for (Link& link : links_) {
-    if (link.expected || link.left >= link.times || !may_fill(link)) continue;
-    link.expected = true;
+  for (std::size_t l = 0; l < links_.size(); ++l) {
+    const Link& link = links_[l];
+    if (told_[l].expected || link.left >= link.times || !may_fill(link)) continue;
+    told_[l].expected = true;
     more = true;
   }
   return more;

@@ -44,7 +44,8 @@ class MaxMin {
   /// below zero, is what it has for the flows to be told. What is `expected` to fill matters to how
   /// long filling takes alone.
   std::uint32_t add_link(Rate left, std::uint32_t key, bool expected = true) {
-    links_.push_back({.given = left, .key = key, .expected = expected});
+    links_.push_back({.given = left});
+    told_.push_back({key, expected});
     return static_cast<std::uint32_t>(links_.size() - 1);
   }
   /// Flows count from 0. `bound` > 0: it never has more. `passages`: as often pass() may be called
@@ -82,18 +83,22 @@ class MaxMin {
   bool is_full(std::uint32_t link) const { return links_[link].left < links_[link].times; }
 
  private:
-  struct Link {
+  // In one line of a cache: a flow that stops touches each link that it passes.
+  struct alignas(64) Link {
     Rate given;
-    std::uint32_t key;
     std::uint32_t times = 0;       // passages of all flows
     std::uint32_t last = kNoLink;  // passage, which knows the one before it
-    bool expected;                 // to fill
 
     // While it is filled.
     std::uint32_t growing = 0;  // passages of flows that have no rate yet
+    std::uint32_t held = 0;
     Rate left = 0;
     Rate most = 0;
-    std::uint32_t held = 0;
+  };
+  static_assert(sizeof(Link) == 64);
+  struct Told {
+    std::uint32_t key;
+    bool expected;  // to fill
   };
   struct Flow {
     Rate bound;
@@ -129,6 +134,7 @@ class MaxMin {
 
   std::size_t growing_ = 0;  // flows
   std::vector<Link> links_;
+  std::vector<Told> told_;  // of every link
   std::vector<Flow> flows_;
   std::size_t flow_count_ = 0;
   bool ascending_ = true;  // flows stand in the order of their bounds

@@ -45,7 +45,8 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     if (link_of_[l] == kNone) continue;
     link_of_[l] = static_cast<std::uint32_t>(links_.size());
     const machine::Link& link = wiring.links()[l];
-    links_.push_back({capacity(link.rate.bytes_per_second(), link.shared), link.shared});
+    links_.push_back(
+        {.capacity = capacity(link.rate.bytes_per_second(), link.shared), .shared = link.shared});
   }
   std::map<machine::PairOnNics, std::uint32_t> rate_of_pair;  // a link
   for (std::uint32_t p = 0; p < used; ++p) {
@@ -55,7 +56,9 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     if (paths[id].pair_bytes_per_s > 0 && !paths[id].local) {
       const auto [pair, is_first] = rate_of_pair.try_emplace(
           machine::pair_on_nics(paths[id]), static_cast<std::uint32_t>(links_.size()));
-      if (is_first) links_.push_back({capacity(paths[id].pair_bytes_per_s, true), true});
+      if (is_first) {
+        links_.push_back({.capacity = capacity(paths[id].pair_bytes_per_s, true), .shared = true});
+      }
       hops_.push_back({pair->second, parts_});
     }
     const auto passed = paths.links(id);
@@ -75,6 +78,7 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     find_bound(way);
     ways_.push_back(way);
   }
+  crowds_.resize(links_.size());
 }
 
 Rate SharedRates::units(double bytes_per_s) const {
@@ -107,7 +111,7 @@ void SharedRates::set_bound(Flow& flow) const {
 }
 
 void SharedRates::change(std::uint32_t link) {
-  if (links_[link].changed || links_[link].held.empty()) return;
+  if (links_[link].changed || links_[link].holds == 0) return;
   links_[link].changed = true;
   changed_.push_back(link);
 }
@@ -115,21 +119,24 @@ void SharedRates::change(std::uint32_t link) {
 void SharedRates::add(std::uint32_t slot, machine::PathId path, double most_bytes_per_s) {
   if (slot >= flows_.size()) {
     flows_.resize(slot + 1);
-    places_.resize(flows_.size() * most_hops_);
+    passes_.resize(flows_.size() * most_hops_);
   }
+  const std::span<const Hop> way = hops(ways_[path.value]);
   Flow& flow = flows_[slot];
-  flow = {path};
+  flow = {};
+  flow.path = path;
+  flow.hop_count = static_cast<std::uint32_t>(way.size());
   flow.live = true;
   if (most_bytes_per_s < fastest_) flow.most = units(most_bytes_per_s);
   set_bound(flow);
   fresh_.push_back(slot);
-  std::uint32_t* place = places(slot);
-  std::uint32_t i = 0;
-  for (const Hop& hop : hops(flow)) {
-    Link& link = links_[hop.link];
-    *place++ = static_cast<std::uint32_t>(link.users.size());
-    link.users.push_back({slot, i++});
-    change(hop.link);
+  const std::span<Pass> own = passes(slot);
+  for (std::uint32_t i = 0; i < way.size(); ++i) {
+    const std::uint32_t link = way[i].link;
+    FirstFew<User, 4>& users = crowds_[link].users;
+    own[i] = {link, way[i].times, users.size()};
+    users.push_back({slot, i});
+    change(link);
   }
 }
 
@@ -137,23 +144,22 @@ void SharedRates::remove(std::uint32_t slot) {
   Flow& flow = flows_[slot];
   flow.live = false;
   release(slot);
-  const std::uint32_t* place = places(slot);
-  for (const Hop& hop : hops(flow)) {
-    Link& link = links_[hop.link];
-    const User moved = link.users.back();
-    link.users[*place] = moved;
-    places(moved.slot)[moved.hop] = *place++;
-    link.users.pop_back();
-    change(hop.link);
+  for (const Pass& pass : passes(slot)) {
+    FirstFew<User, 4>& users = crowds_[pass.link].users;
+    const User moved = users.back();
+    users[pass.place] = moved;
+    passes(moved.slot)[moved.hop].place = pass.place;
+    users.pop_back();
+    change(pass.link);
   }
-  use(flow, -flow.rate);
+  use(slot, -flow.rate);
 }
 
 // The flow has so much more of every link that it passes.
-void SharedRates::use(const Flow& flow, Rate more) {
-  for (const Hop& hop : hops(flow)) {
-    Link& link = links_[hop.link];
-    if (link.shared) link.used += hop.times * more;
+void SharedRates::use(std::uint32_t slot, Rate more) {
+  for (const Pass& pass : passes(slot)) {
+    Link& link = links_[pass.link];
+    if (link.shared) link.used += pass.times * more;
   }
 }
 
@@ -165,11 +171,10 @@ void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
     const auto passed = hops(way);
     if (std::ranges::any_of(passed, [&](const Hop& hop) { return hop.link == l; })) find_bound(way);
   }
-  for (const User& user : links_[l].users) {
-    Flow& flow = flows_[user.slot];
-    set_bound(flow);
+  crowds_[l].users.each([&](const User& user) {
+    set_bound(flows_[user.slot]);
     fresh_.push_back(user.slot);
-  }
+  });
 }
 
 void SharedRates::find_rates() {
@@ -178,7 +183,7 @@ void SharedRates::find_rates() {
   inside_.clear();
   for (const std::uint32_t l : changed_) {
     links_[l].changed = false;
-    for (const User& user : links_[l].held) take(user.slot);
+    for (const User& user : crowds_[l].held) take(user.slot);
   }
   changed_.clear();
   for (const std::uint32_t slot : fresh_) {
@@ -202,17 +207,18 @@ void SharedRates::join(std::uint32_t slot) {
   const Flow& flow = flows_[slot];
   const Rate rate = flow.rate;
   const std::uint32_t bottleneck = flow.bottleneck;
-  const std::span<const Hop> way = hops(flow);
-  filling_.add_flow(flow.bound, static_cast<std::uint32_t>(way.size()));
+  filling_.add_flow(flow.bound, flow.hop_count);
   Link* const links = links_.data();
-  for (const Hop& hop : way) {
+  for (const Pass& hop : passes(slot)) {
     Link& link = links[hop.link];
     if (!link.shared) continue;
     if (link.region != region_) {
       link.region = region_;
       link.number = filling_.add_link(link.capacity - link.used, hop.link, link.full);
       passed_.push_back({hop.link});
-      for (const User& user : link.held) take(user.slot);
+      if (link.holds != 0) {
+        for (const User& user : crowds_[hop.link].held) take(user.slot);
+      }
     }
     filling_.pass(link.number, hop.times, hop.times * rate);
     if (bottleneck == hop.link) ++passed_[link.number].held_inside;
@@ -224,13 +230,13 @@ void SharedRates::join(std::uint32_t slot) {
 bool SharedRates::fits_alone(std::uint32_t slot) {
   Flow& flow = flows_[slot];
   if (flow.rate != 0 || flow.region == region_) return false;
-  for (const Hop& hop : hops(flow)) {
+  for (const Pass& hop : passes(slot)) {
     const Link& link = links_[hop.link];
     if (!link.shared) continue;
-    if (!link.held.empty() || link.used + hop.times * flow.bound > link.capacity) return false;
+    if (link.holds != 0 || link.used + hop.times * flow.bound > link.capacity) return false;
   }
   flow.rate = flow.bound;
-  use(flow, flow.rate);
+  use(slot, flow.rate);
   touched_.push_back(slot);
   return true;
 }
@@ -241,27 +247,29 @@ bool SharedRates::widen() {
   const std::size_t before = inside_.size();
   for (const Passed& passed : passed_) {
     const Link& link = links_[passed.link];
-    if (passed.held_inside != link.held.size() && !stays_as_held(link)) {
-      for (const User& user : link.held) take(user.slot);
+    if (passed.held_inside != link.holds && !stays_as_held(passed.link)) {
+      for (const User& user : crowds_[passed.link].held) take(user.slot);
     }
+    if (filling_.held(link.number) == 0) continue;
     const Rate most = filling_.most(link.number);
-    if (filling_.held(link.number) != 0 && most < link.level) {
-      for (const User& user : link.users) {
-        if (flows_[user.slot].rate > most) take(user.slot);
-      }
-    }
+    const Crowd& crowd = crowds_[passed.link];
+    if (most >= crowd.level) continue;
+    crowd.users.each([&](const User& user) {
+      if (flows_[user.slot].rate > most) take(user.slot);
+    });
   }
   return inside_.size() != before;
 }
 
 // Whether those outside that the link holds back have just what filling it anew would give them.
-bool SharedRates::stays_as_held(const Link& link) const {
+bool SharedRates::stays_as_held(std::uint32_t number) const {
+  const Link& link = links_[number];
+  const Crowd& crowd = crowds_[number];
   const Rate most = filling_.most(link.number);
   Rate times = filling_.held(link.number);
-  if (most > link.level || (times != 0 && most != link.level)) return false;
-  for (const User& user : link.held) {
-    const Flow& flow = flows_[user.slot];
-    if (flow.region != region_) times += hops(flow)[user.hop].times;
+  if (most > crowd.level || (times != 0 && most != crowd.level)) return false;
+  for (const User& user : crowd.held) {
+    if (flows_[user.slot].region != region_) times += passes(user.slot)[user.hop].times;
   }
   const Rate left = filling_.left(link.number);
   return left >= 0 && left < times;
@@ -283,36 +291,40 @@ void SharedRates::keep() {
     link.used = link.capacity - filling_.left(link.number);
     link.full = filling_.is_full(link.number);
     if (filling_.held(link.number) == 0) continue;
-    link.level = filling_.most(link.number);
-    link.told = static_cast<double>(link.level) * unit_;
+    Crowd& crowd = crowds_[passed.link];
+    crowd.level = filling_.most(link.number);
+    crowd.told = static_cast<double>(crowd.level) * unit_;
   }
 }
 
 void SharedRates::release(std::uint32_t slot) {
   Flow& flow = flows_[slot];
   if (flow.bottleneck == kNone) return;
-  Link& link = links_[flow.bottleneck];
-  link.held[flow.held_at] = link.held.back();
-  flows_[link.held.back().slot].held_at = flow.held_at;
-  link.held.pop_back();
-  if (link.held.empty()) link.level = kNoLevel;
+  Crowd& crowd = crowds_[flow.bottleneck];
+  crowd.held[flow.held_at] = crowd.held.back();
+  flows_[crowd.held.back().slot].held_at = flow.held_at;
+  crowd.held.pop_back();
+  if (crowd.held.empty()) crowd.level = kNoLevel;
+  --links_[flow.bottleneck].holds;
   flow.bottleneck = kNone;
 }
 
 void SharedRates::hold(std::uint32_t slot, std::uint32_t link) {
   Flow& flow = flows_[slot];
+  const std::span<const Pass> way = passes(slot);
   std::uint32_t hop = 0;
-  while (hops(flow)[hop].link != link) ++hop;
+  while (way[hop].link != link) ++hop;
   flow.bottleneck = link;
-  flow.held_at = static_cast<std::uint32_t>(links_[link].held.size());
-  links_[link].held.push_back({slot, hop});
+  flow.held_at = links_[link].holds++;
+  crowds_[link].held.push_back({slot, hop});
 }
 
 void SharedRates::resume(const SharedRates& other) {
   links_ = other.links_;
+  crowds_ = other.crowds_;
   ways_ = other.ways_;
   flows_ = other.flows_;
-  places_ = other.places_;
+  passes_ = other.passes_;
   changed_ = other.changed_;
   fresh_ = other.fresh_;
   region_ = other.region_;

@@ -13,6 +13,10 @@
 // units. A double shows those only where a rate lies that near to halfway between two doubles. So
 // rates are those of filling everything anew, whatever came before.
 //
+// Where many flows begin at once on links that nobody fills, finding their rates costs next to
+// nothing, but each touches every link of its way. So what that needs of a link or of a flow stands
+// in one line of a cache, apart from what only filling needs, and a flow carries its way along.
+//
 // What a change can reach at all are the flows that are joined by links which could be full: on
 // racks whose uplinks hundreds share, eight times as many as the region has.
 #pragma once
@@ -22,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/engines/first_few.h"
 #include "analysis/engines/max_min.h"
 #include "machine/paths.h"
 #include "machine/wiring.h"
@@ -42,6 +47,23 @@ class SharedRates {
   void add(std::uint32_t slot, machine::PathId path,
            double most_bytes_per_s = machine::Paths::kNoLimit);
   void remove(std::uint32_t slot);
+
+  /// Has the processor load what adding a flow of that path touches: where its way is told, then
+  /// the way, and then the links. Each is asked for when the one before is there.
+  [[gnu::always_inline]] void prefetch_way(machine::PathId path) const {
+    __builtin_prefetch(&ways_[path.value]);
+  }
+  [[gnu::always_inline]] void prefetch_hops(machine::PathId path) const {
+    __builtin_prefetch(hops_.data() + ways_[path.value].first_hop);  // which may be their end
+  }
+  [[gnu::always_inline]] void prefetch_links(machine::PathId path) const {
+    for (const Hop& hop : hops(ways_[path.value])) prefetch_link(hop.link);
+  }
+  /// The same of removing the flow.
+  [[gnu::always_inline]] void prefetch_links_of(std::uint32_t slot) const {
+    for (const Pass& pass : passes(slot)) prefetch_link(pass.link);
+  }
+
   /// The link has another rate from now on. Throws InternalError for twice as much or more than
   /// the greatest that a link on a path has or will have by the paths' changes.
   void set_capacity(machine::LinkId link, double bytes_per_s);
@@ -54,7 +76,8 @@ class SharedRates {
     find_rates();
     for (const std::uint32_t slot : touched_) {
       Flow& flow = flows_[slot];
-      const double rate = flow.bottleneck == kNone ? flow.bound_told : links_[flow.bottleneck].told;
+      const double rate =
+          flow.bottleneck == kNone ? flow.bound_told : crowds_[flow.bottleneck].told;
       if (rate == flow.told) continue;
       flow.told = rate;
       visit(slot, rate);
@@ -80,30 +103,43 @@ class SharedRates {
     std::uint32_t slot;
     std::uint32_t hop;  // counted from the first of its way
   };
-  struct Link {
+  // Of a flow, for each hop of its way; and the flow's place among the users of the link.
+  struct Pass {
+    std::uint32_t link;
+    std::uint32_t times;
+    std::uint32_t place;
+  };
+  struct alignas(64) Link {
     MaxMin::Rate capacity;
+    MaxMin::Rate used = 0;     // by all users, if it is shared
+    std::uint64_t region = 0;  // the last one that passed it, …
+    std::uint32_t number = 0;  // …and what it was called in the filling
+    std::uint32_t holds = 0;   // as many users: Crowd::held
     bool shared;
-    bool changed = false;           // what it gives to those that it holds back
-    bool full = false;              // when it was filled last
-    MaxMin::Rate used = 0;          // by all users, if it is shared
+    bool changed = false;  // what it gives to those that it holds back
+    bool full = false;     // when it was filled last
+  };
+  static_assert(sizeof(Link) == 64);
+  // Who is on a link.
+  struct alignas(64) Crowd {
+    FirstFew<User, 4> users = {};
     MaxMin::Rate level = kNoLevel;  // what those have that it holds back
     double told = 0;                // the same, in bytes per second
-    std::uint64_t region = 0;       // the last one that passed it, …
-    std::uint32_t number = 0;       // …and what it was called in the filling
-    std::vector<User> users = {};
-    std::vector<User> held = {};  // users whose bottleneck it is
+    std::vector<User> held = {};    // users whose bottleneck it is
   };
-  struct Flow {
-    machine::PathId path;
-    MaxMin::Rate most = kNoLevel;  // its own
-    MaxMin::Rate bound = 0;        // the lower of that and its way's
-    double bound_told = 0;         // the same, in bytes per second
+  struct alignas(64) Flow {
     MaxMin::Rate rate = 0;
-    double told = 0;                   // bytes per second
+    MaxMin::Rate bound = 0;            // the lower of `most` and its way's
+    std::uint64_t region = 0;          // the last one that it was in
     std::uint32_t bottleneck = kNone;  // a link
     std::uint32_t held_at = 0;         // its place there
-    std::uint64_t region = 0;          // the last one that it was in
+    std::uint32_t hop_count = 0;
+    machine::PathId path;
     bool live = false;
+
+    MaxMin::Rate most = kNoLevel;  // its own
+    double bound_told = 0;         // `bound` in bytes per second
+    double told = 0;               // its rate in bytes per second
   };
   // A link that the region passes, by its number in the filling.
   struct Passed {
@@ -114,15 +150,22 @@ class SharedRates {
   std::span<const Hop> hops(const Way& way) const {
     return std::span(hops_).subspan(way.first_hop, way.hop_count);
   }
-  std::span<const Hop> hops(const Flow& flow) const { return hops(ways_[flow.path.value]); }
-  // Where the flow stands among the users of each link of its way.
-  std::uint32_t* places(std::uint32_t slot) { return &places_[std::size_t{slot} * most_hops_]; }
+  std::span<Pass> passes(std::uint32_t slot) {
+    return std::span(passes_).subspan(std::size_t{slot} * most_hops_, flows_[slot].hop_count);
+  }
+  std::span<const Pass> passes(std::uint32_t slot) const {
+    return std::span(passes_).subspan(std::size_t{slot} * most_hops_, flows_[slot].hop_count);
+  }
+  [[gnu::always_inline]] void prefetch_link(std::uint32_t link) const {
+    __builtin_prefetch(&links_[link], 1);
+    __builtin_prefetch(&crowds_[link], 1);
+  }
   MaxMin::Rate units(double bytes_per_s) const;
   MaxMin::Rate capacity(double bytes_per_s, bool shared) const;
   void find_bound(Way& way) const;
   void set_bound(Flow& flow) const;
   void change(std::uint32_t link);
-  void use(const Flow& flow, MaxMin::Rate more);
+  void use(std::uint32_t slot, MaxMin::Rate more);
   // Into the region.
   void take(std::uint32_t slot) {
     Flow& flow = flows_[slot];
@@ -134,12 +177,13 @@ class SharedRates {
   bool fits_alone(std::uint32_t slot);
   void find_rates();
   bool widen();
-  bool stays_as_held(const Link& link) const;
+  bool stays_as_held(std::uint32_t link) const;
   void keep();
   void release(std::uint32_t slot);
   void hold(std::uint32_t slot, std::uint32_t link);
 
   std::vector<Link> links_;             // those of the wiring that a path passes, then pairs' rates
+  std::vector<Crowd> crowds_;           // of every link
   std::vector<std::uint32_t> link_of_;  // of the wiring's; kNone
   std::vector<Way> ways_;               // of every path
   std::vector<Hop> hops_;
@@ -149,7 +193,7 @@ class SharedRates {
   double fastest_ = 1;       // of all links, ever: no flow has more bytes per second
   std::uint32_t parts_ = 1;  // of a message, by which capacities and passages are counted
   std::vector<Flow> flows_;
-  std::vector<std::uint32_t> places_;
+  std::vector<Pass> passes_;            // of every flow
   std::vector<std::uint32_t> changed_;  // links
   std::vector<std::uint32_t> fresh_;    // flows without a rate, or with another bound
   std::uint64_t region_ = 0;            // regions are numbered

@@ -103,6 +103,21 @@ class RunCore {
   bool is_awaited(std::uint32_t op) const {
     return has_regions_ || !graph_.out(op).empty() || lanes_.is_bounded(op);
   }
+  /// Has the processor load the operation's times. Inlined: see machine/run/look_ahead.h.
+  [[gnu::always_inline]] void prefetch_times(std::uint32_t op) const {
+    __builtin_prefetch(&times_[op], 1);
+  }
+  /// …and what is touched of those that wait for it.
+  [[gnu::always_inline]] void prefetch_waiting(std::uint32_t op) const {
+    const std::uint32_t next = graph_.next_on_channel(op);
+    if (next != RunGraph::kNoNode) __builtin_prefetch(&waits_[next], 1);
+    for (const RunGraph::Arc arc : graph_.out(op)) {
+      __builtin_prefetch(&waits_[arc.to], 1);
+      if (arc.to >= range_.count) continue;
+      __builtin_prefetch(&times_[arc.to], 1);
+      __builtin_prefetch(&schedule_.op(range_.id(arc.to)));
+    }
+  }
   /// Nodes outside of all regions that have not ended.
   std::uint32_t left() const { return left_; }
 
@@ -193,7 +208,7 @@ class RunCore {
     __builtin_prefetch(&schedule_.op(range_.id(op)));
     __builtin_prefetch(&times_[op], 1);
     __builtin_prefetch(&waits_[op], 1);
-    graph_.prefetch(op);
+    graph_.prefetch_node(op);
   }
 
   // One of those that the node waits for is there.

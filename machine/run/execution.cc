@@ -73,6 +73,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
       large_(paths.nic_count()),
       small_(paths.nic_count()),
+      ahead_(graph_, paths, core_, large_, small_, replying_),
       large_out_(serial_ ? 0 : paths.nic_count(), 0),
       large_in_(serial_ ? 0 : paths.nic_count(), 0),
       kept_(record.kept),
@@ -111,11 +112,15 @@ void Execution::instant(double now_s, std::vector<Event>& events) {
   if (watch_ != nullptr && ++instants_ % kInstantsPerLook == 0) (*watch_)();
   now_s_ = now_s;
   order_.sort(events);
+  handle_all(events);
+  settle();
+}
+
+void Execution::handle_all(const std::vector<Event>& events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
-    prefetch(events, i);
+    ahead_.look(events, i);
     handle(events[i]);
   }
-  settle();
 }
 
 // What ends comes before what starts; what starts and takes no time ends in the same instant. Lanes
@@ -126,7 +131,7 @@ void Execution::settle() {
     if (!ended_now_.empty()) {
       batch_.swap(ended_now_);
       order_.sort(batch_);
-      for (const Event& event : batch_) handle(event);
+      handle_all(batch_);
       batch_.clear();
       if (!ended_now_.empty()) continue;
     }

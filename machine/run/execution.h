@@ -35,6 +35,7 @@
 #include "machine/run/core.h"
 #include "machine/run/gathered_messages.h"
 #include "machine/run/graph.h"
+#include "machine/run/look_ahead.h"
 #include "machine/run/operands.h"
 #include "machine/run_memory.h"
 #include "machine/setting.h"
@@ -114,19 +115,8 @@ class Execution final : public DrivenRun {
   // A look costs much less than so many instants, which take about a millisecond.
   static constexpr std::uint32_t kInstantsPerLook = 1024;
 
-  // A message that has left meets its other half, on another rank. Inlined: see
-  // RunCore::prefetch().
-  [[gnu::always_inline]] void prefetch(const std::vector<Event>& events, std::size_t at) const {
-    constexpr std::size_t kSoon = 4;
-    const auto is_sent = [&](std::size_t i) {
-      return i < events.size() && events[i].kind() == Kind::kSent;
-    };
-    if (is_sent(at + 2 * kSoon)) __builtin_prefetch(&op(events[at + 2 * kSoon].op()));
-    if (!is_sent(at + kSoon)) return;
-    const OpId match = op(events[at + kSoon].op()).match;
-    if (match.valid()) __builtin_prefetch(&core_.times(match.value), 1);
-  }
   void settle();
+  void handle_all(const std::vector<Event>& events);
   void handle(const Event& event);
 
   // What the core asks: machine/run/core.h.
@@ -313,6 +303,7 @@ class Execution final : public DrivenRun {
   std::vector<double> ack_start_s_;  // of every operation; empty if acks use no ports
   PortArbiter large_;
   PortArbiter small_;
+  const LookAhead<RunCore<Execution>> ahead_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
   const sched::KeptMemory kept_;

@@ -43,9 +43,12 @@ class RunGraph {
   /// there is none. Receives have an order of their own.
   std::uint32_t next_on_channel(std::uint32_t op) const { return nodes_[op].next_on_channel; }
 
-  /// Has the processor load what is asked of the node here. Inlined: see RunCore::prefetch().
-  [[gnu::always_inline]] void prefetch(std::uint32_t node) const {
+  /// Has the processor load where the node's arcs stand. Inlined: see machine/run/look_ahead.h.
+  [[gnu::always_inline]] void prefetch_node(std::uint32_t node) const {
     __builtin_prefetch(&nodes_[node]);
+  }
+  /// …and, once that is there, the arcs.
+  [[gnu::always_inline]] void prefetch_arcs(std::uint32_t node) const {
     __builtin_prefetch(out_.data() + nodes_[node].first_out);  // which may be their end
   }
 

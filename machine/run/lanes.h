@@ -115,6 +115,10 @@ class Lanes {
   /// The lanes to which something has come, or that were released, since they were untouched: each
   /// once, in that order.
   std::vector<std::uint32_t>& touched() { return touched_; }
+  /// Has the processor load the operation's lane. Inlined: see machine/run/look_ahead.h.
+  [[gnu::always_inline]] void prefetch(std::uint32_t op) const {
+    __builtin_prefetch(&lanes_[lane_of(op)], 1);
+  }
   void untouch(std::uint32_t lane) { lanes_[lane].touched = false; }
 
   /// Nothing waits, nothing is held.
