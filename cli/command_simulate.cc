@@ -10,6 +10,7 @@
 #include "analysis/engines/fluid_engine.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/bare_run.h"
 #include "cli/commands.h"
 #include "cli/congestion_report.h"
 #include "cli/contents.h"
@@ -124,8 +125,21 @@ class Simulate : public Command {
     }
   }
 
+  // Beside what its result says.
+  bool wants_trace() const {
+    return trace_file_ || link_file_ || report_file_ || cpu_ || workload_.given();
+  }
+
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
     const SettledRun settled(setting, loaded.schedule, console);
+    if (!wants_trace() && has_bare_result(settled, loaded)) {
+      const SimulationResult result = bare_result(settled, console);
+      Answer answer(reader_, subject_of(loaded));
+      answer_simulation(answer, {setting, std::string(settled.engine().name), false, result, {}});
+      Contents().add_to(answer);
+      console.print(answer.text());
+      return 0;
+    }
     if (link_file_) machine::require_fixed_ways(settled.setting().platform, "--links");
     std::vector<machine::LaneUse> lanes;
     if (cpu_) {

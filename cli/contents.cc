@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/human.h"
+#include "machine/run/executable.h"
 #include "sched/workloads/structures/structure_check.h"
 
 namespace slackline::cli {
@@ -37,6 +38,11 @@ Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
   if (!loaded.pattern || !is_of_calls(*loaded.pattern) || !schedule.regions().empty()) return;
   look_at_runs(schedule, trace);
   if (timed) look_at_order(schedule, trace, clock_error);
+}
+
+bool Contents::may_look_at(const LoadedSchedule& loaded) {
+  return loaded.structure || machine::request_count(loaded.schedule) != 0 ||
+         (loaded.pattern && is_of_calls(*loaded.pattern));
 }
 
 void Contents::look_at_structure(const sched::StructureProgram& program,

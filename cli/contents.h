@@ -17,6 +17,8 @@ namespace slackline::cli {
 
 class Contents {
  public:
+  /// Of a run at which nothing is looked.
+  Contents() = default;
   /// Looks where there is something to look at: the schedule is a data structure's, a remote
   /// invocation's or an irregular pattern's, or it has atomics and the trace what they fetched; and
   /// the trace is of a run that came to its end. Without `clock_error` its times are exact.
@@ -26,6 +28,9 @@ class Contents {
 
   /// The trace is of one of several iterations: report() says that it speaks of that one.
   void speak_of_one_iteration() { of_several_ = true; }
+
+  /// Whether there may be something to look at, once such a run has come to its end.
+  static bool may_look_at(const LoadedSchedule& loaded);
 
   bool ok() const { return findings_.empty(); }
   /// A line that says what was found, and one for each finding; empty where nothing was looked at.

@@ -17,7 +17,8 @@ void* allocate(std::size_t bytes) {
   const std::size_t whole = (bytes + kLargePage - 1) / kLargePage * kLargePage;
   if (whole < bytes) return nullptr;
   void* const memory = std::aligned_alloc(kLargePage, whole);
-  if (memory != nullptr) madvise(memory, whole, MADV_HUGEPAGE);
+  // What is left behind the last whole one stays in small pages, or would take half of a large one.
+  if (memory != nullptr) madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
   return memory;
 }
 

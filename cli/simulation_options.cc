@@ -2,40 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "analysis/slack/timed_slack.h"
 #include "base/error.h"
+#include "cli/simulated.h"
 #include "engines/engines.h"
 #include "engines/network.h"
 #include "machine/delays.h"
 #include "machine/paths.h"
 
 namespace slackline::cli {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Who waited longer for SimGrid is told who takes less.
-constexpr std::chrono::seconds kLongWait{5};
-
-// Runs it, and says so.
-template <class Run>
-auto simulated(const machine::Engine& engine, Console& console, Run&& run) {
-  console.phase("simulating");
-  const Clock::time_point begun = Clock::now();
-  auto found = run();
-  const Clock::duration waited = Clock::now() - begun;
-  if (engine.name == "simgrid" && waited >= kLongWait) {
-    console.note(fmt::format(
-        "SimGrid took {:.0f} s; the engine flow shares links by the same rules, and takes less",
-        std::chrono::duration<double>(waited).count()));
-  }
-  return found;
-}
-
-}  // namespace
 
 SettledRun::SettledRun(const RunSetting& chosen, const sched::Schedule& schedule, Console& console)
     : chosen_(chosen) {

@@ -111,6 +111,11 @@ void add_failure(Answer& answer, const SimulationResult& result) {
       kRowsShown, "more rank");
 }
 
+// A star has none but the NICs'. Which links a message passed may be known to the run alone.
+bool tells_links(const machine::Setting& setting, const machine::Paths& paths) {
+  return setting.platform.topology.kind() != machine::TopologyKind::kStar && !paths.is_adaptive();
+}
+
 }  // namespace
 
 SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace) {
@@ -128,9 +133,6 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
   result.in_share = utilisation(result.use.in_wire_bytes, true, wiring, paths, result.makespan_s);
   if (wiring.node().rails.are_several()) {
     result.nics = nic_use(schedule, wiring, paths, counted ? &trace : nullptr, result.makespan_s);
-    for (std::uint32_t n = 0; n < paths.nic_count(); ++n) {
-      result.nic_names.push_back(wiring.nic_name(machine::NicId(n)));
-    }
   }
   if (!std::isfinite(result.makespan_s)) {
     result.failed = analysis::outcome_of(schedule, paths, trace);
@@ -139,15 +141,24 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
           rank.stuck.valid() ? analysis::why_stuck(schedule, paths, trace, rank.stuck) : "");
     }
   }
-  if (setting.platform.topology.kind() == machine::TopologyKind::kStar) return result;
-  // Which links a message passed was known to the run alone.
-  if (paths.is_adaptive()) return result;
-  result.link_loads = analysis::link_load(setting, paths, trace);
+  if (tells_links(setting, paths)) result.link_loads = analysis::link_load(setting, paths, trace);
+  name_parts(setting, paths, result);
+  return result;
+}
+
+void name_parts(const machine::Setting& setting, const machine::Paths& paths,
+                SimulationResult& result) {
+  const machine::Wiring& wiring = setting.wiring;
+  if (wiring.node().rails.are_several()) {
+    for (std::uint32_t n = 0; n < paths.nic_count(); ++n) {
+      result.nic_names.push_back(wiring.nic_name(machine::NicId(n)));
+    }
+  }
+  if (!tells_links(setting, paths)) return;
   for (const machine::Link& link : wiring.links()) {
     result.link_names.push_back(link.name);
     result.link_bytes_per_s.push_back(link.rate.bytes_per_second());
   }
-  return result;
 }
 
 std::string summary_of(const machine::DelayPlan& delays) {

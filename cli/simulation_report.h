@@ -34,6 +34,10 @@ struct SimulationResult {
 /// Throws InternalError if a link carried more than it can, as require_within_capacity() says.
 SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace);
 
+/// Names the NICs and links of a result that has figures of them, as result_of() does.
+void name_parts(const machine::Setting& setting, const machine::Paths& paths,
+                SimulationResult& result);
+
 struct Simulation {
   const RunSetting& setting;
   std::string answered_by;  // sched::Trace::engine

@@ -6,12 +6,26 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/forget.h"
 #include "sched/operands.h"
 
 namespace slackline::sched {
 namespace {
 
 constexpr std::uint32_t kMaxRanks = 1u << 24;
+
+// A table without the room that is not used: of a large one a copy would cost the table once more.
+template <class Value>
+std::vector<Value> fitted(std::vector<Value>&& table) {
+  constexpr std::size_t kLarge = 1u << 20;  // bytes
+  const std::size_t unused = table.capacity() - table.size();
+  if (table.size() * sizeof(Value) >= kLarge) {
+    base::forget_unused(table);
+  } else if (unused > table.size() / 16) {
+    table.shrink_to_fit();
+  }
+  return std::move(table);
+}
 
 }  // namespace
 
@@ -25,6 +39,11 @@ void ScheduleBuilder::reserve(std::size_t ops, std::size_t edges, std::size_t sl
   ops_.reserve(ops);
   edges_.reserve(edges);
   slices_.reserve(slices);
+}
+
+void ScheduleBuilder::reserve_facts(std::size_t pre, std::size_t post) {
+  contract_.pre.reserve(pre);
+  contract_.post.reserve(post);
 }
 
 BufferId ScheduleBuilder::add_buffer(RankId rank, std::uint64_t bytes) {
@@ -120,36 +139,62 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
   }
 }
 
+// Whether those into one rank's operations follow those into the ranks' before.
+bool ScheduleBuilder::edges_stand_by_rank(const Schedule& schedule) const {
+  const std::vector<std::uint32_t>& rank_begin = schedule.rank_begin_;
+  std::size_t rank = 0;
+  for (const Edge& edge : edges_) {
+    if (edge.succ.value < rank_begin[rank]) return false;
+    while (edge.succ.value >= rank_begin[rank + 1]) ++rank;
+  }
+  return true;
+}
+
+// Rank by rank where they stand so: then a copy of one rank's is enough, and stays in the cache.
 void ScheduleBuilder::sort_edges(Schedule& schedule) {
   // While edges are dealt out, begin[op] is where the next one into `op` goes. In the end that is
   // where those of the operation after it begin.
   std::vector<std::uint32_t>& begin = schedule.edge_begin_;
-  begin.assign(schedule.ops_.size() + 1, 0);
+  const auto ops = static_cast<std::uint32_t>(schedule.ops_.size());
+  begin.assign(std::size_t{ops} + 1, 0);
   for (const Edge& edge : edges_) ++begin[edge.succ.value];
   std::uint32_t before = 0;
   for (std::uint32_t& place : begin) before += std::exchange(place, before);
-  std::vector<Edge> sorted(edges_.size());
-  for (const Edge& edge : edges_) sorted[begin[edge.succ.value]++] = edge;
-  std::vector<Edge>().swap(edges_);
-  // Few edges enter one operation, so each run is sorted by itself and closed up over repeats.
+  std::vector<Edge> sorted;
   std::uint32_t kept = 0;
-  std::uint32_t first = 0;
-  for (std::uint32_t& place : begin) {
-    const std::uint32_t last = std::exchange(place, kept);
-    if (last - first == 2) {
-      if (sorted[first + 1] < sorted[first]) std::swap(sorted[first], sorted[first + 1]);
-    } else if (last - first > 2) {
-      std::sort(sorted.begin() + first, sorted.begin() + last);
+  const auto sort_into = [&](std::uint32_t first_op, std::uint32_t end_op) {
+    const std::uint32_t base = begin[first_op];
+    const std::uint32_t end = begin[end_op];
+    if (sorted.size() < end - base) sorted.resize(end - base);
+    for (std::uint32_t e = base; e < end; ++e) {
+      sorted[begin[edges_[e].succ.value]++ - base] = edges_[e];
     }
-    for (std::uint32_t e = first; e < last; ++e) {
-      if (e != first && sorted[e] == sorted[e - 1]) continue;
-      sorted[kept++] = sorted[e];
+    // Few edges enter one operation, so each run is sorted by itself and closed up over repeats.
+    std::uint32_t first = 0;
+    for (std::uint32_t op = first_op; op < end_op; ++op) {
+      const std::uint32_t last = std::exchange(begin[op], kept) - base;
+      if (last - first == 2) {
+        if (sorted[first + 1] < sorted[first]) std::swap(sorted[first], sorted[first + 1]);
+      } else if (last - first > 2) {
+        std::sort(sorted.begin() + first, sorted.begin() + last);
+      }
+      for (std::uint32_t e = first; e < last; ++e) {
+        if (e != first && sorted[e] == sorted[e - 1]) continue;
+        edges_[kept++] = sorted[e];
+      }
+      first = last;
     }
-    first = last;
+  };
+  if (edges_stand_by_rank(schedule)) {
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      sort_into(schedule.rank_begin_[rank], schedule.rank_begin_[rank + 1]);
+    }
+  } else {
+    sort_into(0, ops);
   }
-  sorted.resize(kept);
-  if (sorted.capacity() > kept + kept / 16) sorted.shrink_to_fit();
-  schedule.edges_ = std::move(sorted);
+  begin[ops] = kept;
+  edges_.resize(kept);
+  schedule.edges_ = fitted(std::move(edges_));
 }
 
 Schedule ScheduleBuilder::build() {
@@ -163,22 +208,18 @@ Schedule ScheduleBuilder::build() {
 Schedule ScheduleBuilder::build_draft() {
   group_by_rank();
   Schedule schedule;
-  const auto tight = [](auto& v) {
-    if (v.capacity() > v.size() + v.size() / 16) v.shrink_to_fit();
-    return std::move(v);
-  };
-  schedule.ops_ = tight(ops_);
+  schedule.ops_ = fitted(std::move(ops_));
   schedule.rank_begin_.assign(ranks_ + 1, 0);
   for (const Op& op : schedule.ops_) {
     ++schedule.rank_begin_[op.rank.value + 1];
     schedule.step_count_ = std::max(schedule.step_count_, op.step + 1);
   }
   for (std::uint32_t r = 0; r < ranks_; ++r) schedule.rank_begin_[r + 1] += schedule.rank_begin_[r];
-  schedule.buffers_ = tight(buffers_);
-  schedule.slices_ = tight(slices_);
-  schedule.channels_ = tight(channels_);
-  schedule.regions_ = tight(regions_);
-  schedule.arguments_ = tight(arguments_);
+  schedule.buffers_ = fitted(std::move(buffers_));
+  schedule.slices_ = fitted(std::move(slices_));
+  schedule.channels_ = fitted(std::move(channels_));
+  schedule.regions_ = fitted(std::move(regions_));
+  schedule.arguments_ = fitted(std::move(arguments_));
   schedule.contract_ = std::move(contract_);
   schedule.message_bytes_ = message_bytes_;
   schedule.title_ = std::move(title_);
@@ -186,6 +227,13 @@ Schedule ScheduleBuilder::build_draft() {
   sort_edges(schedule);
   *this = ScheduleBuilder(ranks_);
   return schedule;
+}
+
+void ScheduleBuilder::forget_before(Schedule& draft, OpId op) {
+  draft.slices_ = {};
+  base::forget_front(draft.ops_, op.value);
+  base::forget_front(draft.edges_, draft.edge_begin_[op.value]);
+  base::forget_front(draft.edge_begin_, op.value);
 }
 
 }  // namespace slackline::sched

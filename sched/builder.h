@@ -20,7 +20,11 @@ class ScheduleBuilder {
   /// `ranks` in 1 … 2^24.
   explicit ScheduleBuilder(std::uint32_t ranks);
 
+  /// Room for so many. Large room that is not used costs no memory, so these may be bounds.
   void reserve(std::size_t ops, std::size_t edges, std::size_t slices);
+  void reserve_arguments(std::size_t count) { arguments_.reserve(count); }
+  void reserve_flag_matches(std::size_t count) { flag_matches_.reserve(count); }
+  void reserve_facts(std::size_t pre, std::size_t post);
   void set_title(std::string title) { title_ = std::move(title); }
   void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
 
@@ -66,6 +70,11 @@ class ScheduleBuilder {
   /// digest (it is zero), which the last pass does for the whole.
   Schedule build_draft();
 
+  /// Of a draft of whose tables a pass has made its own, and that it goes through by rank: gives
+  /// back what its slices take, and most of what the operations before `op` and their edges do.
+  /// Nobody looks at any of these again.
+  static void forget_before(Schedule& draft, OpId op);
+
  private:
   struct FlagMatch {
     OpId put;
@@ -75,6 +84,7 @@ class ScheduleBuilder {
   void group_by_rank();
   void match_channels(Schedule& schedule) const;
   void sort_edges(Schedule& schedule);
+  bool edges_stand_by_rank(const Schedule& schedule) const;
 
   std::uint32_t ranks_;
   bool grouped_ = true;

@@ -378,15 +378,17 @@ Diagnostics ScheduleBuilder::validate() const {
   }
   if (!validator.found.empty()) return validator.found;  // what follows looks things up
   for (const FlagMatch& match : flag_matches_) validator.check_flag_match(match.put, match.poll);
-  std::vector<OpId> flagged;
+  std::vector<bool> flagged(flag_matches_.empty() ? 0 : ops_.size());
+  OpId twice;
   for (const FlagMatch& match : flag_matches_) {
-    flagged.push_back(match.put);
-    flagged.push_back(match.poll);
+    for (const OpId op : {match.put, match.poll}) {
+      if (op.value >= ops_.size()) continue;  // which has been found already
+      if (flagged[op.value] && (!twice.valid() || op < twice)) twice = op;
+      flagged[op.value] = true;
+    }
   }
-  std::sort(flagged.begin(), flagged.end());
-  const auto twice = std::adjacent_find(flagged.begin(), flagged.end());
-  if (twice != flagged.end()) {
-    validator.report(*twice, fmt::format("op {} is matched by two flags", twice->value));
+  if (twice.valid()) {
+    validator.report(twice, fmt::format("op {} is matched by two flags", twice.value));
   }
   for (std::size_t i = 0; i < regions_.size(); ++i) validator.check_region(i, regions_[i]);
   for (const Fact& fact : contract_.pre) validator.check_fact(fact, "pre");

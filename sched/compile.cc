@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "sched/compose.h"
 #include "sched/pass/add_barriers.h"
+#include "sched/pass/lower_draft.h"
 #include "sched/pass/stripe.h"
 
 namespace slackline::sched {
@@ -20,6 +21,20 @@ Schedule series_of(const Schedule& schedule, std::uint32_t messages) {
   std::vector<Part> parts(messages, part);
   for (std::size_t i = 1; i < parts.size(); ++i) parts[i].after = i - 1;
   return compose(parts, schedule.rank_count(), schedule.title()).schedule;
+}
+
+// What another pass takes further is a draft, and the plan is not needed any more.
+Schedule lowered(Plan&& plan, const Spec& spec) {
+  if (spec.credits.ready == Ready::kNone) return lower_transfers(plan, spec.transfers);
+  Schedule draft = draft_transfers(plan, spec.transfers);
+  plan = Plan();
+  return lower_credits_of_draft(std::move(draft), spec.credits);
+}
+
+Schedule compiled(Plan&& plan, const Spec& spec) {
+  Schedule schedule = lowered(std::move(plan), spec);
+  if (spec.order == Order::kLockstep) return add_barriers(schedule);
+  return schedule;
 }
 
 }  // namespace
@@ -35,14 +50,7 @@ Plan plan_of(const Spec& spec) {
   return plan;
 }
 
-// What another pass takes further is a draft.
-Schedule compile_plan(const Plan& plan, const Spec& spec) {
-  Schedule schedule = spec.credits.ready == Ready::kNone
-                          ? lower_transfers(plan, spec.transfers)
-                          : lower_credits(draft_transfers(plan, spec.transfers), spec.credits);
-  if (spec.order == Order::kLockstep) return add_barriers(schedule);
-  return schedule;
-}
+Schedule compile_plan(const Plan& plan, const Spec& spec) { return compiled(Plan(plan), spec); }
 
 void require_memory(const Spec& spec, const MemoryLimit& memory, std::uint64_t bytes_of_op) {
   const std::uint64_t ops = most_ops(spec);
@@ -61,7 +69,7 @@ Schedule compile(const Spec& spec, const MemoryLimit& memory) {
   require_memory(spec, memory);
   const PatternEntry& pattern = pattern_named(spec.pattern);
   Schedule schedule =
-      pattern.plan == nullptr ? pattern.schedule(spec) : compile_plan(plan_of(spec), spec);
+      pattern.plan == nullptr ? pattern.schedule(spec) : compiled(plan_of(spec), spec);
   if (spec.stripes > 1) schedule = stripe(schedule, spec.stripes);
   const bool whole = spec.messages == 1 || (pattern.plan == nullptr && !pattern.one_message);
   return whole ? std::move(schedule) : series_of(schedule, spec.messages);

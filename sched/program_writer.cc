@@ -1,6 +1,16 @@
 #include "sched/program_writer.h"
 
+#include <algorithm>
+
 namespace slackline::sched {
+
+void ProgramWriter::expect(std::uint64_t ops, std::uint64_t arguments) {
+  // More would be asked of the system at once than it may have, for what may not be used.
+  constexpr std::uint64_t kMost = 1u << 24;
+  const std::size_t count = std::min(ops, kMost);
+  reserve(count, 2 * count, 2 * count);
+  reserve_arguments(std::min(arguments, kMost));
+}
 
 ChannelId ProgramWriter::connect(RankId src, RankId dst) {
   Channel channel;
@@ -10,9 +20,9 @@ ChannelId ProgramWriter::connect(RankId src, RankId dst) {
 }
 
 ChannelId ProgramWriter::channel(RankId src, RankId dst, std::uint32_t number) {
-  const auto [found, fresh] = channels_.try_emplace({src, dst, number});
-  if (fresh) found->second = connect(src, dst);
-  return found->second;
+  const auto found = channels_.find_or_add({src, dst, number});
+  if (found.fresh) found.number = connect(src, dst).value;
+  return ChannelId(found.number);
 }
 
 OpId ProgramWriter::timed(OpKind kind, const OpPlace& at, Time duration, After after) {

@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <span>
-#include <tuple>
 
+#include "base/flat_index.h"
+#include "base/mix.h"
 #include "sched/builder.h"
 
 namespace slackline::sched {
@@ -53,6 +53,10 @@ class ProgramWriter : public ScheduleBuilder {
  public:
   using ScheduleBuilder::ScheduleBuilder;
   using After = std::initializer_list<OpId>;
+
+  /// Room for a program of so many operations, which may be a bound: what is not used costs no
+  /// memory. `arguments`: of those that have some.
+  void expect(std::uint64_t ops, std::uint64_t arguments = 0);
 
   /// An operation that is not added yet.
   Op op(OpKind kind, const OpPlace& at, ChannelId on = {}, OpSlices reads = {},
@@ -135,7 +139,19 @@ class ProgramWriter : public ScheduleBuilder {
     return op;
   }
 
-  std::map<std::tuple<RankId, RankId, std::uint32_t>, ChannelId> channels_;
+  struct ChannelKey {
+    RankId src;
+    RankId dst;
+    std::uint32_t number = 0;
+    friend bool operator==(const ChannelKey&, const ChannelKey&) = default;
+  };
+  struct HashOfChannel {
+    std::uint64_t operator()(const ChannelKey& key) const {
+      return mixed(std::uint64_t{key.src.value} << 32 ^ std::uint64_t{key.number} << 24 ^
+                   key.dst.value);
+    }
+  };
+  base::FlatIndex<ChannelKey, HashOfChannel> channels_;
 };
 
 }  // namespace slackline::sched

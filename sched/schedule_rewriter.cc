@@ -29,9 +29,12 @@ TableBases copy_tables(const Schedule& schedule, ScheduleBuilder& out, const Par
     const Buffer& buffer = schedule.buffers()[b];
     bases.buffer = out.add_buffer(moved(buffer.rank, place), buffer.bytes).value - b;
   }
-  std::vector<Slice> slices(schedule.slices().begin(), schedule.slices().end());
-  for (Slice& slice : slices) slice = moved(slice, bases);
-  bases.slice = out.add_slices(slices).first;
+  bases.slice = out.add_slices({}).first;
+  if (bases.buffer == 0) {
+    out.add_slices(schedule.slices());
+  } else {
+    for (const Slice& slice : schedule.slices()) out.add_slice(moved(slice, bases));
+  }
   for (std::uint32_t c = 0; c < schedule.channels().size(); ++c) {
     Channel channel = schedule.channels()[c];
     channel.src = moved(channel.src, place);
@@ -85,8 +88,10 @@ OpId ScheduleRewriter::named(OpId id) const {
   throw InternalError(fmt::format("{} is dropped, and still named", describe(in_, id)));
 }
 
-void ScheduleRewriter::finish() {
-  for (std::uint32_t i = 0; i < in_.op_count(); ++i) {
+void ScheduleRewriter::keep_edges(RankId rank) {
+  next_rank_ = rank.value + 1;
+  const std::uint32_t end = in_.end_op(rank).value;
+  for (std::uint32_t i = in_.first_op(rank).value; i < end; ++i) {
     const OpId now = now_[i];
     if (!now.valid()) continue;
     for (const Edge& edge : in_.edges_into(OpId(i))) {
@@ -95,8 +100,15 @@ void ScheduleRewriter::finish() {
     }
     const Op& op = in_.ops()[i];
     if (op.notify != Notify::kFlag || !op.match.valid()) continue;
-    const OpId poll = now_[op.match.value];
-    if (poll.valid()) out_.add_flag_match(now, poll);
+    flag_matches_.push_back({OpId(i), op.match});
+  }
+}
+
+void ScheduleRewriter::finish() {
+  while (next_rank_ < in_.rank_count()) keep_edges(RankId(next_rank_));
+  for (const FlagMatch& match : flag_matches_) {
+    const OpId poll = now_[match.poll.value];
+    if (poll.valid()) out_.add_flag_match(now_[match.put.value], poll);
   }
   for (const OpId dependent : dependent_) {
     for (Operand* operand : operands(out_.arguments(dependent))) {

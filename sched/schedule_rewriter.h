@@ -43,12 +43,21 @@ class ScheduleRewriter {
   /// What an operation has become so far; none() if nothing.
   OpId operator[](OpId id) const { return now_[id.value]; }
 
+  /// Once all of a rank's operations are there: their edges. Rank by rank from the first on, as far
+  /// as a pass wants to have a rank's edges together; finish() does it for the others.
+  void keep_edges(RankId rank);
+
   /// Once all operations are there: their edges and flag matches, the operands that name
   /// operations, and the regions. Edges and matches with a dropped operation are left out. Throws
   /// InternalError if an operand names a dropped one, or if a region begins or ends with one.
   void finish();
 
  private:
+  struct FlagMatch {
+    OpId put;
+    OpId poll;
+  };
+
   OpId named(OpId id) const;
 
   const Schedule& in_;
@@ -56,7 +65,9 @@ class ScheduleRewriter {
   const PartPlace place_;
   const TableBases bases_;
   std::vector<OpId> now_;
-  std::vector<OpId> dependent_;  // kept operations whose operands name operations
+  std::vector<OpId> dependent_;          // kept operations whose operands name operations
+  std::uint32_t next_rank_ = 0;          // of which the edges are still to be kept
+  std::vector<FlagMatch> flag_matches_;  // of the ranks before, as `in` has them
 };
 
 }  // namespace slackline::sched

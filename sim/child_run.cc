@@ -1,6 +1,7 @@
 #include "sim/child_run.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -55,6 +56,11 @@ SharedMemory::SharedMemory(std::size_t bytes)
 }
 
 SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
+
+void SharedMemory::forget_front(std::size_t bytes) const {
+  constexpr std::size_t kPage = 4096;
+  madvise(data_, std::min(bytes, bytes_) / kPage * kPage, MADV_REMOVE);
+}
 
 ScratchFile::ScratchFile() : descriptor_(memfd_create("slackline", MFD_CLOEXEC)) {
   if (descriptor_ < 0) {
@@ -152,6 +158,7 @@ int wait_for(pid_t child, const std::function<void()>& waiting) {
 void run_in_child(const std::function<void()>& work, const std::function<void()>& waiting) {
   const SharedMemory memory(sizeof(Report));
   Report& report = *static_cast<Report*>(memory.data());
+  malloc_trim(0);  // what is free here would take memory there
   const pid_t child = begin_child(report, work);
   require_well(report, wait_for(child, waiting));
 }

@@ -19,6 +19,8 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   void* data() const { return data_; }
+  /// Nobody looks at the first `bytes` any more: gives back what they take.
+  void forget_front(std::size_t bytes) const;
 
  private:
   void* data_;

@@ -1,6 +1,7 @@
 #include "sim/simgrid_engine.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +27,18 @@
 
 namespace slackline::sim {
 namespace {
+
+// Times that a child has left, a piece at a time: they are never here twice.
+void take_times(const SharedMemory& memory, std::span<const sched::OpTimes> times,
+                std::vector<sched::OpTimes>& taken) {
+  constexpr std::size_t kPiece = 1u << 14;
+  taken.reserve(times.size());
+  for (std::size_t begin = 0; begin < times.size(); begin += kPiece) {
+    const auto piece = times.subspan(begin, std::min(kPiece, times.size() - begin));
+    taken.insert(taken.end(), piece.begin(), piece.end());
+    memory.forget_front((begin + piece.size()) * sizeof(sched::OpTimes));
+  }
+}
 
 // What a channel gathers travels together, and is all of it at most.
 std::uint64_t largest_message_bytes(const sched::Schedule& schedule) {
@@ -98,9 +111,12 @@ std::vector<double> run_simgrid_plans(const machine::Setting& setting,
     const machine::Delays delays(setting.with(plan));
     sched::Trace trace = blank;
     trace.delays = plan.text();
-    machine::Execution execution(setting.watched(nullptr), delays, paths,
-                                 machine::record_in(trace, schedule, plan.seed), network);
-    network.run(execution);
+    {  // gone before the trace is read
+      machine::Execution execution(setting.watched(nullptr), delays, paths,
+                                   machine::record_in(trace, schedule, plan.seed), network);
+      network.run(execution);
+    }
+    malloc_trim(0);
     machine::require_finished(schedule, trace, paths);
     reading.read(trace, kept.subspan(std::size_t{run} * reading.width, reading.width));
   };
@@ -177,7 +193,7 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
       },
       setting.watch != nullptr ? *setting.watch : machine::RunWatch());
   sched::Trace trace = machine::trace_of(setting, "simgrid");
-  trace.ops.assign(times.begin(), times.end());
+  take_times(memory, times, trace.ops);
   trace.request_s.assign(request_s.begin(), request_s.end());
   trace.results.assign(results.begin(), results.end());
   trace.memory.assign(bytes.begin(), bytes.end());

@@ -1,10 +1,14 @@
 #include "sched/pass/lower_credits.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/forget.h"
+#include "sched/pass/lower_draft.h"
 #include "sched/pass/require_no_results.h"
 #include "sched/program_writer.h"
 #include "sched/schedule_rewriter.h"
@@ -44,8 +48,10 @@ struct Messages {
 
 class CreditLowering {
  public:
-  CreditLowering(const Schedule& schedule, const CreditOptions& options)
+  // The draft is the schedule, if nobody needs it any more; else null.
+  CreditLowering(const Schedule& schedule, Schedule* draft, const CreditOptions& options)
       : in_(schedule),
+        draft_(draft),
         options_(options),
         notices_ahead_(options.window + (options.ready == Ready::kSend ? 1 : 0)),
         messages_(schedule),
@@ -54,10 +60,10 @@ class CreditLowering {
         grant_(messages_.source.size()),
         notice_(messages_.source.size()),
         next_receive_(messages_.source.size(), kNoMessage),
-        posted_after_(messages_.source.size(), kNoMessage),
+        posted_after_(options.window > 1 ? messages_.source.size() : 0, kNoMessage),
         posted_first_(messages_.source.size(), 0) {}
 
-  Schedule run() {
+  ProgramWriter run() {
     out_.reserve(in_.op_count() + 2 * grant_.size(), in_.edges().size() + 5 * grant_.size(),
                  in_.slices().size() + 2 * in_.channels().size() + in_.rank_count());
     add_credit_channels();
@@ -65,14 +71,24 @@ class CreditLowering {
       order_receives(RankId(r));
       add_program(RankId(r));
       add_edges(RankId(r));
+      copy_.keep_edges(RankId(r));
+      forget_before(in_.end_op(RankId(r)));
     }
     if (options_.start == Start::kAll) add_common_start();
     copy_.finish();
     add_matches();
-    return out_.build();
+    return std::move(out_);
   }
 
  private:
+  void forget_before(OpId op) {
+    constexpr std::uint32_t kStep = 1u << 13;  // operations: 320 KiB
+    if (draft_ == nullptr || op.value - forgotten_.value < kStep) return;
+    forgotten_ = op;
+    ScheduleBuilder::forget_before(*draft_, op);
+    base::forget_front(messages_.of_op, op.value);
+  }
+
   bool credited(ChannelId channel) const {
     return messages_.begin[channel.value + 1] != messages_.begin[channel.value] &&
            in_.channel(channel).window == 0;
@@ -246,7 +262,7 @@ class CreditLowering {
       const std::uint32_t message = messages_.of_op[i];
       if (is_receive(id)) {
         const std::uint32_t next = next_receive_[message];
-        const std::uint32_t before = posted_after_[message];
+        const std::uint32_t before = posted_after_.empty() ? kNoMessage : posted_after_[message];
         out_.add_edge(kept, grant_[message], On::kIssued);
         if (next != kNoMessage) out_.add_edge(kept, copy_[messages_.receive[next]]);
         if (before != kNoMessage) {
@@ -295,6 +311,8 @@ class CreditLowering {
   }
 
   const Schedule& in_;
+  Schedule* const draft_;
+  OpId forgotten_{0};
   const CreditOptions& options_;
   const std::uint64_t notices_ahead_;  // of a channel, before its first message
   Messages messages_;
@@ -311,14 +329,31 @@ class CreditLowering {
   std::vector<std::uint32_t> flag_slots_;
 };
 
-}  // namespace
-
-Schedule lower_credits(const Schedule& schedule, const CreditOptions& options) {
+// Whether there is anything to be done. Throws what lower_credits() does.
+bool wanted(const Schedule& schedule, const CreditOptions& options) {
   require_static(schedule, "lower_credits");
   require_no_results(schedule, "lower_credits");
   if (options.window == 0) throw InputError("window: 0 is out of range; expected at least 1");
-  if (options.ready == Ready::kNone) return schedule;
-  return CreditLowering(schedule, options).run();
+  return options.ready != Ready::kNone;
+}
+
+}  // namespace
+
+Schedule lower_credits(const Schedule& schedule, const CreditOptions& options) {
+  if (!wanted(schedule, options)) return schedule;
+  return CreditLowering(schedule, nullptr, options).run().build();
+}
+
+Schedule lower_credits_of_draft(Schedule&& draft, const CreditOptions& options) {
+  if (!wanted(draft, options)) return std::move(draft);
+  constexpr std::uint32_t kLarge = 1u << 16;  // below it is not worth a look at all free memory
+  const bool large = draft.op_count() >= kLarge;
+  if (large) malloc_trim(0);
+  ProgramWriter out = CreditLowering(draft, &draft, options).run();
+  // Neither the draft nor the pass's tables are there beside the finished schedule.
+  { const Schedule gone = std::move(draft); }
+  if (large) malloc_trim(0);
+  return out.build();
 }
 
 }  // namespace slackline::sched

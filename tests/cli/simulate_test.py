@@ -30,6 +30,17 @@ class Simulate(ProgramCase):
                                     document[f"nic_{way}_utilisation"]):
                 self.assertAlmostEqual(share, bytes / 1e10 / document["makespan_s"], delta=1e-12)
 
+    def test_the_answer_does_not_depend_on_whether_the_trace_is_kept(self):
+        for spec, platform in ((PIPELINE, "fractus"), (PIPELINE, "fat-tree:arity=4,rate=100Gbps,latency=600ns"),
+                               (CHAIN, "star:rate=80Gbps,latency=1us,rails=2"),
+                               ("allreduce:ranks=6,bytes=1MiB,block=64KiB", "fractus"),
+                               ("hash-table:ranks=4,operations=20", "fdr-4node")):
+            arguments = (spec, "-p", platform, "-e", "simgrid", "--noise", "exponential,mean=1us", "--seed", "3")
+            bare, whole = self.simulate(*arguments), self.simulate(*arguments, "--trace", "run.trace")
+            self.assertEqual(whole.pop("trace"), "run.trace")
+            bare.pop("trace", None)
+            self.assertEqual(bare, whole)
+
     def test_the_processors_time_is_told(self):
         parts = ("posts_s", "work_s", "looks_s", "blocks_s", "interrupts_s", "delays_s", "polling_s", "asleep_s")
         for poll_for, asleep in (("", False), (":poll_for=0", True)):

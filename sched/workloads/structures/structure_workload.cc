@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <unordered_set>
 
 #include "base/enum_names.h"
 #include "base/error.h"
@@ -16,6 +15,26 @@ namespace slackline::sched {
 namespace {
 
 enum Site : std::uint64_t { kHomeRank = 1, kHomeSlot, kSought, kTarget, kSize };
+
+// None of which is 0: no byte of a value is.
+class KeySet {
+ public:
+  explicit KeySet(std::uint64_t most) : places_(std::bit_ceil(2 * most + 1), 0) {}
+
+  /// Whether it was not there.
+  bool insert(std::uint32_t key) {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t place = static_cast<std::size_t>(mixed(key)) & mask;
+    for (; places_[place] != 0; place = (place + 1) & mask) {
+      if (places_[place] == key) return false;
+    }
+    places_[place] = key;
+    return true;
+  }
+
+ private:
+  std::vector<std::uint32_t> places_;
+};
 
 class Workload {
  public:
@@ -33,6 +52,7 @@ class Workload {
     make_elements();
     count_and_size();
     place_elements();
+    out_.ops.reserve(elements_.size() * (options_.work == StructureWork::kBoth ? 2 : 1));
     for (std::uint32_t c = 0; c < clients_; ++c) {
       if (options_.work == StructureWork::kBoth && options_.phases == 1) {
         for (std::uint32_t i = 0; i < options_.operations; ++i) {
@@ -179,8 +199,7 @@ class Workload {
                                    options_.operations, clients_, 1u << 29));
     }
     elements_.resize(count);
-    std::unordered_set<std::uint32_t> keys;
-    keys.reserve(count);
+    KeySet keys(count);
     for (std::uint32_t c = 0; c < clients_; ++c) {
       std::uint64_t value = c;
       for (std::uint32_t i = 0; i < options_.operations; ++i, value += clients_) {
@@ -195,7 +214,7 @@ class Workload {
           e.bytes = size_of(e.value);
           e.target = target_of(c, i, e.entry);
           if (table_ && e.target == rank_of(c) && !may_be_own()) continue;
-          if (keys.insert(key_of(e.entry)).second) break;
+          if (keys.insert(key_of(e.entry))) break;
         }
         out_.first_value = std::max(out_.first_value, e.value.value + 1);
       }

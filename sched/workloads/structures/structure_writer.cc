@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sched/workloads/structures/queue.h"
 
 namespace slackline::sched {
 namespace {
@@ -32,6 +33,8 @@ StructureWriter::StructureWriter(const Spec& spec, StructureWorkload workload, b
 
 StructureProgram StructureWriter::run() {
   writer_.set_title(format_spec(spec_));
+  const std::uint64_t ops = structure_ops(spec_);
+  writer_.expect(ops, ops);
   for (const StructureOp& op : out_.ops) {
     while (first_of_.size() <= op.rank.value) {
       first_of_.push_back(static_cast<std::uint32_t>(&op - out_.ops.data()));

@@ -6,10 +6,11 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
+#include "base/flat_index.h"
+#include "base/mix.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/workloads/tasks/access_stream.h"
 #include "sched/workloads/tasks/accessed_words.h"
@@ -98,6 +99,7 @@ class Accesses : public TaskPattern {
         handler_(spec.handler),
         program_(checked(spec), *this),
         next_(std::size_t{spec.multicast.ranks} * task_.tasks) {
+    program_.expect(random_access_ops(spec));
     for (std::uint32_t r = 0; r < spec.multicast.ranks; ++r) {
       arrays_.push_back(program_.memory().take(r, bytes_per_rank));
     }
@@ -209,19 +211,26 @@ class Delegates : public Accesses {
     TaskMemory::Sum sum = 0;
     TaskMemory::Value written = 0;
   };
+  struct HashOfWord {
+    std::uint64_t operator()(std::uint64_t word) const { return mixed(word); }
+  };
+  // Until another word is asked for.
   State& state_of(std::uint64_t word) {
-    const auto [found, fresh] = states_.try_emplace(word);
-    if (!fresh) return found->second;
+    const auto found = state_of_.find_or_add(word);
+    if (!found.fresh) return states_[found.number];
+    found.number = static_cast<std::uint32_t>(states_.size());
     touched_.push_back(word);
+    State& state = states_.emplace_back();
     if (o_.access != Delegate::kWrite) {
-      found->second.sum = program_.memory().add_sum(slice_of(words_.home(word)));
+      state.sum = program_.memory().add_sum(slice_of(words_.home(word)));
     }
-    return found->second;
+    return state;
   }
 
   const AccessedWords words_;
-  std::unordered_map<std::uint64_t, State> states_;  // never walked
-  std::vector<std::uint64_t> touched_;
+  base::FlatIndex<std::uint64_t, HashOfWord> state_of_;
+  std::vector<State> states_;
+  std::vector<std::uint64_t> touched_;                  // the words, in the order of their states
   std::vector<std::optional<TaskMemory::Value>> read_;  // by task: what it is reading
 };
 

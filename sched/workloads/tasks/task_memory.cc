@@ -66,6 +66,7 @@ void TaskMemory::finish() {
   for (std::uint32_t& n : number) {
     if (n == kUnnumbered) n = next++;
   }
+  out_.reserve_facts(values_.size() + marks_.size(), sums_.size() + expected_.size());
   for (std::size_t v = 0; v < values_.size(); ++v) {
     out_.add_pre({values_[v], ValueId(number[v]), 0});
   }

@@ -2,6 +2,7 @@
 // are sent when they are full or old, over one hop or several.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sched/workloads/tasks/task_program.h"
 
@@ -26,9 +27,9 @@ std::uint64_t message_ops(const Spec& spec) {
 }
 
 TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
-  const auto [found, fresh] = link_of_.try_emplace(std::uint64_t{src} << 32 | dst,
-                                                   static_cast<std::uint32_t>(links_.size()));
-  if (!fresh) return links_[found->second];
+  const auto found = link_of_.find_or_add(std::uint64_t{src} << 32 | dst);
+  if (!found.fresh) return links_[found.number];
+  found.number = static_cast<std::uint32_t>(links_.size());
   Link& made = links_.emplace_back();
   made.src = src;
   made.dst = dst;
@@ -112,7 +113,7 @@ void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> afte
   if (way.filled == 0) {
     way.staging = memory_.take(way.src, room);
     at(here() + options_.flush_age.count(), What::kFlush,
-       link_of_.at(std::uint64_t{way.src} << 32 | way.dst), way.generation);
+       link_of_.find_or_add(std::uint64_t{way.src} << 32 | way.dst).number, way.generation);
   }
   const SliceRange record{m.slices.first, m.own_mark ? m.slices.count : m.slices.count - 1};
   const Slice staged{way.staging.buffer, way.staging.offset + way.filled, m.bytes};
@@ -160,7 +161,11 @@ void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool 
   write.src = way.src;
   write.dst = way.dst;
   write.gathered = gathered;
-  write.messages.assign(messages.begin(), messages.end());
+  if (gathered) {
+    write.messages.assign(messages.begin(), messages.end());
+  } else {
+    write.message = messages.front();
+  }
   write.landing = memory_.take(way.dst, bytes + (own_mark ? 0 : kMark));
   write.put = planned(out_.put(place(way.src), way.channel, reads, write.landing, Notify::kFlag),
                       after, kPlanPost);
@@ -170,7 +175,7 @@ void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool 
 
 // The polling thread sees a write. What was gathered it takes apart, and runs handlers or sends on.
 void TaskProgram::take_in(std::uint32_t write) {
-  const Write seen = writes_[write];
+  const Write seen = std::move(writes_[write]);
   free_writes_.push_back(write);
   const Slice& landing = seen.landing;
   Link& way = link(seen.src, seen.dst);
@@ -184,7 +189,9 @@ void TaskProgram::take_in(std::uint32_t write) {
     at = memory_.take(seen.dst, records.bytes);
     after = planned(out_.copy(here, records, at), {&after, 1}, copy_cost(at));
   }
-  for (const std::uint32_t id : seen.messages) {
+  const std::span<const std::uint32_t> messages =
+      seen.gathered ? std::span(seen.messages) : std::span(&seen.message, 1);
+  for (const std::uint32_t id : messages) {
     Travelling& m = messages_[id];
     const Slice record{at.buffer, at.offset, m.bytes};
     at.offset += m.bytes;

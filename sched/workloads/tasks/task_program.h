@@ -21,9 +21,10 @@
 #include <optional>
 #include <queue>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "base/flat_index.h"
+#include "base/mix.h"
 #include "sched/pattern/pattern.h"
 #include "sched/program_writer.h"
 #include "sched/workloads/tasks/context_cache.h"
@@ -94,6 +95,8 @@ class TaskProgram {
 
   /// Work that a core has from the start.
   void add_work(std::uint32_t rank, const TaskWork& work) { cores_[rank].pool.push_back(work); }
+  /// It has at most so many operations: room for them.
+  void expect(std::uint64_t ops) { out_.expect(ops, ops / 3); }
   /// The planning run, from all tasks ready to nothing left to do.
   Schedule make();
 
@@ -202,7 +205,11 @@ class TaskProgram {
     Slice landing;
     bool gathered = false;
     OpId put;
-    std::vector<std::uint32_t> messages;
+    std::uint32_t message = 0;            // if it is not gathered
+    std::vector<std::uint32_t> messages;  // if it is
+  };
+  struct HashOfEnds {
+    std::uint64_t operator()(std::uint64_t ends) const { return mixed(ends); }
   };
   struct Link {  // an ordered pair of ranks
     std::uint32_t src = 0;
@@ -268,8 +275,8 @@ class TaskProgram {
   std::vector<Write> writes_;
   std::vector<std::uint32_t> free_writes_;
   std::deque<Link> links_;
-  std::unordered_map<std::uint64_t, std::uint32_t> link_of_;  // never walked
-  std::vector<std::vector<TaskWork>> parcels_;                // stolen, under way
+  base::FlatIndex<std::uint64_t, HashOfEnds> link_of_;  // by source and target
+  std::vector<std::vector<TaskWork>> parcels_;          // stolen, under way
   std::priority_queue<Event> events_;
   std::uint64_t event_count_ = 0;
   std::uint32_t in_barrier_ = 0;
