@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/contents.h"
 #include "cli/simulated.h"
+#include "machine/delays.h"
 #include "machine/paths.h"
 
 namespace slackline::cli {
@@ -80,8 +81,9 @@ std::uint32_t most_doubles(const machine::Setting& setting, const machine::Paths
 }  // namespace
 
 bool has_bare_result(const SettledRun& settled, const LoadedSchedule& loaded) {
-  return settled.engine().name == "simgrid" && !Contents::may_look_at(loaded) &&
-         !machine::Paths(settled.setting()).may_fail();
+  if (settled.engine().name != "simgrid" || Contents::may_look_at(loaded)) return false;
+  const machine::Delays complains_first(settled.setting());
+  return !machine::Paths(settled.setting()).may_fail();
 }
 
 SimulationResult bare_result(const SettledRun& settled, Console& console) {
