@@ -1,6 +1,6 @@
-// Any bytes, read as what ranks of a session, of calls and of a gathering tell each other, and what
-// agents and launchers say. Nothing may be read beyond its end, and what is read must survive being
-// written. (Frames, records, facts and group words: fuzz_frames.cc.)
+// Any bytes, read as what ranks of a session, of calls, of a multicast and of a gathering tell each
+// other, and what agents and launchers say. Nothing may be read beyond its end, and what is read
+// must survive being written. (Frames, records, facts and group words: fuzz_frames.cc.)
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +15,8 @@
 #include "hw/leader_words.h"
 #include "hw/mesh/gathering.h"
 #include "hw/mesh/wire.h"
+#include "hw/multicast/address.h"
+#include "hw/multicast/words.h"
 #include "hw/run_words.h"
 
 namespace {
@@ -74,6 +76,27 @@ void read_calls(std::span<const std::byte> bytes, std::uint8_t how) {
   come_back(bytes, [&](ByteReader& reader) { return hw::read_service_answer(reader, request); });
 }
 
+void read_multicast(std::span<const std::byte> bytes) {
+  try {
+    const hw::MulticastWord word = hw::read_word(bytes);
+    Bytes written(hw::kWordHeadBytes + word.missing.size() * sizeof(hw::PacketRun));
+    require(hw::write_word(word, written) == written.size());
+    written.insert(written.end(), word.payload.begin(), word.payload.end());
+    require(written.size() == bytes.size());
+    const hw::MulticastWord same = hw::read_word(written);
+    require(same.kind == word.kind && same.message == word.message && same.bytes == word.bytes &&
+            same.packets == word.packets && same.missing == word.missing);
+  } catch (const hw::BadBytes&) {
+  }
+  try {
+    ByteReader reader(bytes);
+    const auto written = hw::pack(hw::read_multicast_address(reader));
+    ByteReader again(written);
+    require(hw::pack(hw::read_multicast_address(again)) == written);
+  } catch (const hw::BadBytes&) {
+  }
+}
+
 // Until it has all, or is told what is none of it.
 void gather(std::span<const std::byte> bytes, std::uint8_t how) {
   const std::uint32_t ranks = 1 + how % 9;
@@ -126,6 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_session(bytes, how);
   read_orders(bytes);
   read_calls(bytes, how);
+  read_multicast(bytes);
   gather(bytes, how);
   read_agents(text, how);
   read_launcher(text);
