@@ -15,7 +15,8 @@
 
 namespace slackline::cli {
 
-/// What a simulation found, beside its trace.
+/// What a simulation found, beside its trace. A table that is added here is one of cli/bare_run's
+/// columns, too, if runs that complete have it.
 struct SimulationResult {
   double makespan_s = 0;  // infinite if something failed
   std::vector<double> finish_s;
