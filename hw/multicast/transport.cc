@@ -40,8 +40,9 @@ constexpr std::size_t kRepairBytes = 8192;
 
 // An end of a flow's channel: one of the two.
 struct FlowEnd {
-  FlowEnd(Transport& under, const ChannelEnd& what, std::uint64_t serial)
+  FlowEnd(Transport& under, const ChannelEnd& what, std::uint64_t serial, std::uint64_t own_salt)
       : end(what),
+        salt(own_salt),
         out(under, way(what, true), kTags + serial * kTagsOfEnd,
             what.initiates ? kThereBytes : kBackBytes),
         in(under, way(what, false), kTags + serial * kTagsOfEnd + WordChannel::kSlots,
@@ -63,6 +64,7 @@ struct FlowEnd {
   }
 
   const ChannelEnd end;
+  const std::uint64_t salt;  // of datagrams that it sends
   WordChannel out;
   WordChannel in;
   std::optional<MulticastSender> sender;  // once connected, one of them
@@ -79,10 +81,7 @@ class MulticastTransport final : public PassingTransport {
  public:
   MulticastTransport(std::unique_ptr<Transport> under, std::unique_ptr<Datagrams> datagrams,
                      const RepairOptions& options)
-      : PassingTransport(std::move(under)),
-        options_(options),
-        datagrams_(std::move(datagrams)),
-        salt_(drawn_number()) {
+      : PassingTransport(std::move(under)), options_(options), datagrams_(std::move(datagrams)) {
     if (datagrams_->most_bytes() > kRepairBytes) throw InternalError("datagrams too large");
   }
 
@@ -103,6 +102,9 @@ class MulticastTransport final : public PassingTransport {
 
   Address open(std::span<const ChannelEnd> ends) override {
     opened_.clear();
+    // Another one each time: channels' numbers are opened anew, and what was sent on the former
+    // ones may still be on its way.
+    salt_ = drawn_number();
     MulticastAddress own{salt_, datagrams_->most_bytes(), {}, {}, {}};
     std::vector<ChannelEnd> below;
     for (const ChannelEnd& end : ends) {
@@ -202,7 +204,7 @@ class MulticastTransport final : public PassingTransport {
   using Key = std::pair<std::uint32_t, bool>;  // channel, and whether it starts here
 
   FlowEnd& add_end(const ChannelEnd& end) {
-    auto made = std::make_unique<FlowEnd>(under(), end, next_serial_);
+    auto made = std::make_unique<FlowEnd>(under(), end, next_serial_, salt_);
     FlowEnd& here = *made;
     if (!ends_.try_emplace({end.channel, end.initiates}, std::move(made)).second) {
       throw InternalError(fmt::format("channel {} is open already", end.channel));
@@ -326,7 +328,7 @@ class MulticastTransport final : public PassingTransport {
   void speak(FlowEnd& end, MulticastSender& sender) {
     std::array<std::byte, sizeof(DatagramHead)> head_bytes;
     while (const auto packet = sender.next_packet()) {
-      const DatagramHead head{salt_, packet->message, end.end.flow, packet->packet};
+      const DatagramHead head{end.salt, packet->message, end.end.flow, packet->packet};
       std::memcpy(head_bytes.data(), &head, sizeof head);
       payload_.resize(packet->bytes);
       sender.read(*packet, payload_);
@@ -353,7 +355,7 @@ class MulticastTransport final : public PassingTransport {
 
   const RepairOptions options_;
   std::unique_ptr<Datagrams> datagrams_;
-  const std::uint64_t salt_;
+  std::uint64_t salt_ = 0;  // of ends that are opened
   std::size_t packet_bytes_ = 0;
   std::map<Key, std::unique_ptr<FlowEnd>> ends_;
   std::unordered_map<std::uint64_t, FlowEnd*> by_serial_;

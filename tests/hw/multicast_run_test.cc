@@ -38,8 +38,15 @@ class MulticastRanks {
       loops_.push_back(loop.get());
       transports_.push_back(make_multicast_transport(
           std::move(loop), std::make_unique<LossyDatagrams>(network, kDatagramBytes, 7), options));
+    }
+    open();
+  }
+
+  // Opens the schedule's channels; anew, after close().
+  void open() {
+    for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
       executors_.push_back(
-          std::make_unique<Executor>(schedule, sched::RankId(r), *transports_.back()));
+          std::make_unique<Executor>(schedule_, sched::RankId(r), *transports_[r]));
     }
     std::vector<Greeting> greetings;
     for (const auto& executor : executors_) greetings.push_back(executor->greeting());
@@ -196,6 +203,33 @@ TEST(MulticastRun, StrangersDatagramsAreNobodys) {
   stranger.send({}, std::span(zeros).first(10));
   EXPECT_EQ(ranks.iterate(), "");
   EXPECT_EQ(ranks.all_counts().repeated, 0u);
+}
+
+// The same channels are opened twice, and the first time's datagrams come once more.
+TEST(MulticastRun, WhatComesLateOfFormerChannelsIsNobodys) {
+  const sched::Schedule schedule =
+      sched::compile(sched::parse_spec("switch-multicast:ranks=4,bytes=3000,block=1000"));
+  LossyNetwork network;
+  MulticastRanks ranks(schedule, network);
+  LossyDatagrams ear(network, kDatagramBytes);
+  LossyDatagrams late(network, kDatagramBytes, 1000);
+  ASSERT_EQ(network.members.size(), 1u);
+  auto& [group, members] = *network.members.begin();
+  network.members[late.group()] = members;
+  members.push_back(&ear);
+  EXPECT_EQ(ranks.iterate(), "");
+  const std::uint64_t received = ranks.all_counts().received;
+  ranks.close();
+  ranks.open();
+  const std::vector<std::byte> zeros(kDatagramBytes);
+  std::size_t heard = 0;
+  for (auto old = ear.receive(); !old.empty(); old = ear.receive(), ++heard) {
+    late.send(old.first(sizeof(DatagramHead)), std::span(zeros).first(old.size() - 24));
+  }
+  EXPECT_EQ(heard, packets_of(3000, 1000));
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_EQ(ranks.all_counts().received, 2 * received);
+  ranks.close();
 }
 
 }  // namespace
