@@ -34,6 +34,9 @@ constexpr std::uint64_t kTagsOfEnd = 2 * WordChannel::kSlots;
 
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kMostDatagrams = 512;  // taken in one poll
+// What waits to be taken is not missing. Where that never ends, others than flows may be to blame:
+// after so many times the patience, what has not come is asked for all the same.
+constexpr int kPatiences = 8;
 constexpr std::chrono::microseconds kNap{50};
 // Of packets that are sent again, in one word; a datagram has no more.
 constexpr std::size_t kRepairBytes = 8192;
@@ -140,6 +143,7 @@ class MulticastTransport final : public PassingTransport {
     }
     packet_bytes_ = most_bytes - sizeof(DatagramHead);
     under().connect(below);
+    drained_at_ = Clock::now();
     for (FlowEnd* const end : opened_) begin(*end, sources);
     opened_.clear();
   }
@@ -180,12 +184,14 @@ class MulticastTransport final : public PassingTransport {
   std::size_t poll(std::span<Completion> completions) override {
     if (ends_.empty() && ready_.empty()) return under().poll(completions);
     const Clock::time_point now = Clock::now();
-    const bool drained = take_datagrams(now);
+    if (take_datagrams(now)) drained_at_ = now;
+    const bool may_ask = drained_at_ == now || now - drained_at_ > kPatiences * options_.patience;
     take_completions(now);
     for (const auto& [key, end] : ends_) {
       if (end->sender) speak(*end, *end->sender);
-      // What waits to be taken is not missing.
-      if (end->receiver && drained) speak(*end, *end->receiver, now);
+      if (end->receiver) {
+        speak(*end, *end->receiver, may_ask ? std::optional(now) : std::nullopt);
+      }
       end->out.post_waiting();
       end->in.post_waiting();
     }
@@ -344,7 +350,7 @@ class MulticastTransport final : public PassingTransport {
     while (const auto completion = sender.next_completion()) ready_.push_back(*completion);
   }
 
-  void speak(FlowEnd& end, MulticastReceiver& receiver, Clock::time_point now) {
+  void speak(FlowEnd& end, MulticastReceiver& receiver, std::optional<Clock::time_point> now) {
     while (!end.out.room().empty()) {
       const auto word = receiver.next_word(now);
       if (!word) break;
@@ -363,6 +369,7 @@ class MulticastTransport final : public PassingTransport {
   std::vector<FlowEnd*> opened_;  // not yet connected
   std::unordered_map<std::uint32_t, Flow> flows_;
   std::vector<Address> joined_;
+  Clock::time_point drained_at_;  // when no datagram was left that had come
   std::deque<Completion> ready_;
   std::vector<std::byte> payload_;
   MulticastCounts counts_;  // of ends that were closed, and what was sent

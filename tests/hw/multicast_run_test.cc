@@ -205,6 +205,17 @@ TEST(MulticastRun, StrangersDatagramsAreNobodys) {
   EXPECT_EQ(ranks.all_counts().repeated, 0u);
 }
 
+TEST(MulticastRun, StrangersDatagramsWithoutEndHoldUpNothing) {
+  const sched::Schedule schedule =
+      sched::compile(sched::parse_spec("switch-multicast:ranks=4,bytes=3000,block=1000"));
+  LossyNetwork network;
+  network.lost = 200;
+  network.floods = true;
+  MulticastRanks ranks(schedule, network);
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_GT(ranks.all_counts().repaired, 0u);
+}
+
 // The same channels are opened twice, and the first time's datagrams come once more.
 TEST(MulticastRun, WhatComesLateOfFormerChannelsIsNobodys) {
   const sched::Schedule schedule =
