@@ -88,7 +88,9 @@ void MulticastReceiver::take(const DatagramHead& head, std::span<const std::byte
     ++counts_.repeated;
     return;
   }
-  if (head.message - first_ >= kMostAhead || payload.empty() || payload.size() > packet_bytes_) {
+  if (payload.empty() || payload.size() > packet_bytes_) return;
+  if (head.message - first_ >= kMostAhead) {
+    ++counts_.early;
     return;
   }
   Message& message = this->message(head.message);
