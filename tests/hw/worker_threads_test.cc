@@ -146,7 +146,7 @@ TEST_P(CallThreads, ResultsAndErrorsComeToWhoAsked) {
       });
 }
 
-// Memory is allocated, written, added to and read by all threads at once.
+// Memory is allocated, written, read and freed by all threads at once.
 TEST_P(CallThreads, MemoryIsReachedByAll) {
   testing::expect_all_right(kRanks, GetParam(), testing::small_chunks(),
                             [=](Calls& calls, Checks& check) {
