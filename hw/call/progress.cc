@@ -163,10 +163,11 @@ bool CallCore::has_read(CallPeer& peer, const RecordHead& head, std::byte* recor
       peer.scratch_registered = use.register_memory(peer.scratch.bytes());
     });
   }
-  peer.reading = true;
   peer.read.pending = 1;
   peer.line->read({peer.scratch.bytes().data(), buffer.bytes, peer.scratch_registered.handle},
                   {buffer.memory, const_cast<std::byte*>(buffer.here)}, &peer.read);
+  // Where that fails, nothing is read, and it is tried again.
+  peer.reading = true;
   return peer.read.pending == 0;
 }
 
