@@ -15,6 +15,7 @@
 #include "sched/workloads/run_check.h"
 #include "tests/hw/loop_transport.h"
 #include "tests/hw/lossy_datagrams.h"
+#include "tests/support/draft.h"
 
 namespace slackline::hw {
 namespace {
@@ -203,6 +204,37 @@ TEST(MulticastRun, StrangersDatagramsAreNobodys) {
   stranger.send({}, std::span(zeros).first(10));
   EXPECT_EQ(ranks.iterate(), "");
   EXPECT_EQ(ranks.all_counts().repeated, 0u);
+}
+
+// Rank 1 copies what rank 0 sends to rank 2, and back: a source that receives its own flow.
+TEST(MulticastRun, ASourceMayGetItsOwnMessagesBack) {
+  testing::Draft draft;
+  draft.ranks = 3;
+  const sched::ChannelId in = draft.channel(0, 1);
+  const sched::ChannelId back = draft.channel(1, 0);
+  const sched::ChannelId on = draft.channel(1, 2);
+  const sched::BufferId from = draft.buffer(0, 950);
+  const sched::BufferId there = draft.buffer(1, 950);
+  draft.send(in, {{from, 0, 950}});
+  const sched::BufferId own = draft.buffer(0, 950);
+  const sched::BufferId last = draft.buffer(2, 950);
+  draft.recv(back, {{own, 0, 950}});
+  const sched::OpId came = draft.recv(in, {{there, 0, 950}});
+  draft.edge(came, draft.send(back, {{there, 0, 950}}));
+  draft.edge(came, draft.send(on, {{there, 0, 950}}));
+  draft.recv(on, {{last, 0, 950}});
+  draft.pre.push_back({{from, 0, 950}, sched::ValueId(0), 0});
+  for (const sched::BufferId at : {own, last}) {
+    draft.post.push_back({{at, 0, 950}, sched::ValueId(0), 0});
+  }
+  const sched::Schedule schedule = draft.build();
+  ASSERT_EQ(multicast_flows(schedule), (std::vector<std::uint32_t>{0, 0, 0}));
+  LossyNetwork network;
+  network.lost = 300;
+  MulticastRanks ranks(schedule, network);
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_EQ(network.sent, 10u);
+  EXPECT_EQ(network.delivered, 30u);
 }
 
 TEST(MulticastRun, StrangersDatagramsWithoutEndHoldUpNothing) {
