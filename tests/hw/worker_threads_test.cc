@@ -226,6 +226,29 @@ TEST_P(CallThreads, FunctionsAreHeldBack) {
       });
 }
 
+// What a synchroniser counts is read whoever's turn it is.
+TEST_P(CallThreads, WhatHasFailedIsToldWhileFunctionsAreHeldBack) {
+  testing::expect_all_right(1, GetParam(), testing::small_chunks(),
+                            [](Calls& calls, Checks& check) {
+                              Synchronizer done(calls);
+                              calls.call(
+                                  0, [] { throw std::runtime_error("no key"); }, &done);
+                              while (done.pending() != 0) calls.progress();
+                              std::uint64_t failed = 0;
+                              {
+                                const auto held = calls.hold_functions();
+                                std::thread([&] { failed = done.failed(); }).join();
+                              }
+                              check(failed == 1, fmt::format("{} failed", failed));
+                              try {
+                                done.wait();
+                                check(false, "nothing is thrown");
+                              } catch (const hw::CallFailed&) {
+                              }
+                              check(done.failed() == 0, "failed, and was told");
+                            });
+}
+
 // Whichever thread waits: each is told who is lost.
 TEST_P(CallThreads, AllHearWhoIsLost) {
   CallRanks all(kRanks, GetParam(), testing::small_chunks(), [](Calls& calls, const Say& say) {
