@@ -129,14 +129,10 @@ TEST_P(CallThreads, ResultsAndErrorsComeToWhoAsked) {
                   return 2 * asked + here.calls().rank();
                 },
                 &result, done);
-            std::string thrown;
-            try {
-              done.wait();
-            } catch (const hw::CallFailed& error) {
-              thrown = error.what();
-            }
+            const std::string thrown = testing::thrown_by<hw::CallFailed>([&] { done.wait(); });
             const std::string expected =
-                throws ? fmt::format("a call at rank {} has thrown: no {}", to, asked) : "";
+                throws ? fmt::format("a call at rank {} has thrown: no {}", to, asked)
+                       : "(nothing)";
             if (thrown != expected) return fmt::format("'{}', not '{}'", thrown, expected);
             if (result != (throws ? 0 : 2 * asked + to))
               return fmt::format("{} to {}", result, asked);
