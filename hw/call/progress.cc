@@ -61,6 +61,7 @@ bool CallCore::turn() {
 void CallCore::run_in_background() {
   require_open();
   if (background_.joinable()) throw InputError("calls: functions run in the background already");
+  background_stops_ = false;
   background_ = std::thread([this] { run_background(); });
 }
 
