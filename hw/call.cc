@@ -65,11 +65,6 @@ Synchronizer::~Synchronizer() {
   calls_.core_->forget(&state_);
 }
 
-std::uint64_t Synchronizer::failed() const {
-  const std::lock_guard turn(calls_.core_->turns());
-  return state_.failed;
-}
-
 void Synchronizer::wait() {
   const std::lock_guard turn(calls_.core_->turns());
   calls_.core_->wait(state_, "a synchroniser");

@@ -300,7 +300,6 @@ bool CallCore::submit(CallWish& wish) {
     }
   } catch (...) {
     // Nobody waits for what was not made.
-    if (told != nullptr && port_.is_broken()) to.sender->forget(told);
     withdraw();
     throw;
   }

@@ -66,9 +66,11 @@ void CallNotices::failed(std::uint32_t token, std::uint32_t rank, const std::str
 }
 
 void CallNotices::fail(SyncState& state, std::uint32_t rank, const std::string& text) {
-  if (state.failed++ != 0) return;
-  state.failed_rank = rank;
-  state.error = text;
+  if (state.failed == 0) {
+    state.failed_rank = rank;
+    state.error = text;
+  }
+  ++state.failed;
 }
 
 void CallNotices::keep(std::uint32_t rank, const std::string& text) {

@@ -61,6 +61,7 @@ bool CallCore::turn() {
 void CallCore::run_in_background() {
   require_open();
   if (background_.joinable()) throw InputError("calls: functions run in the background already");
+  background_stops_ = false;
   background_ = std::thread([this] { run_background(); });
 }
 
@@ -163,10 +164,11 @@ bool CallCore::has_read(CallPeer& peer, const RecordHead& head, std::byte* recor
       peer.scratch_registered = use.register_memory(peer.scratch.bytes());
     });
   }
-  peer.reading = true;
   peer.read.pending = 1;
   peer.line->read({peer.scratch.bytes().data(), buffer.bytes, peer.scratch_registered.handle},
                   {buffer.memory, const_cast<std::byte*>(buffer.here)}, &peer.read);
+  // Where that fails, nothing is read, and it is tried again.
+  peer.reading = true;
   return peer.read.pending == 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace slackline::hw {
@@ -48,6 +49,8 @@ void CallSender::queue(const RecordDraft& draft, const CallWrite* before, SyncSt
 bool CallSender::drain() {
   bool moved = false;
   draining_ = true;
+  const auto over = [](bool* draining) { *draining = false; };
+  std::unique_ptr<bool, decltype(over)> drained(&draining_, over);
   while (!queue_.empty() && has_room(queue_.front().record.size())) {
     const Queued& queued = queue_.front();
     std::byte* const place =
@@ -58,7 +61,7 @@ bool CallSender::drain() {
     queue_.pop_front();
     moved = true;
   }
-  draining_ = false;
+  drained.reset();
   if (moved && options_.aggregate == Aggregate::kOvfl) flush();
   return moved;
 }
@@ -92,7 +95,6 @@ bool CallSender::take_next_chunk() {
   }
   if (free_.empty()) return false;
   const CallChunk next = free_.front();
-  free_.pop_front();
   if (!in_use_.empty()) {
     RecordDraft end;
     end.kind = RecordKind::kEnd;
@@ -100,9 +102,9 @@ bool CallSender::take_next_chunk() {
     // has_room() and take_unit() leave room for it.
     std::byte* const place = unit_->local.data + unit_used_;
     lay_out(end, place);
-    append(place, kEndBytes, nullptr);
-    flush();
+    append(place, kEndBytes, nullptr, When::kNow);
   }
+  free_.pop_front();
   in_use_.push_back({next, 0});
   return true;
 }
@@ -123,7 +125,8 @@ std::byte* CallSender::place_for(std::size_t bytes, const CallWrite* before) {
   return unit_->local.data + unit_used_;
 }
 
-void CallSender::append(std::byte* record, std::size_t bytes, SyncState* told) {
+void CallSender::append(std::byte* record, std::size_t bytes, SyncState* told, When when) {
+  const RecordStamps before = stamps_;
   seal(record, stamps_.current());
   stamps_.advance();
   unit_used_ += bytes;
@@ -134,7 +137,19 @@ void CallSender::append(std::byte* record, std::size_t bytes, SyncState* told) {
   if (told != nullptr) bundle_told_.push_back(told);
   const bool gathers = options_.aggregate == Aggregate::kTrad ||
                        (options_.aggregate == Aggregate::kOvfl && draining_);
-  if (!gathers || bundle_ >= options_.bundle_bytes) flush();
+  if (gathers && when != When::kNow && bundle_ < options_.bundle_bytes) return;
+  try {
+    flush();
+  } catch (...) {
+    // It was not made after all: nothing of the bundle is under way.
+    stamps_ = before;
+    unit_used_ -= bytes;
+    bundle_ -= bytes;
+    in_use_.back().filled -= bytes;
+    outstanding_ -= bytes;
+    if (told != nullptr) bundle_told_.pop_back();
+    throw;
+  }
 }
 
 void CallSender::flush() {

@@ -72,12 +72,15 @@ class CallSender {
     SyncState* told = nullptr;
   };
 
+  enum class When : std::uint8_t { kGathered, kNow };  // …a record is posted
+
   bool has_room(std::size_t bytes);
   bool take_next_chunk();
   void reclaim();
   void take_unit();
   std::byte* place_for(std::size_t bytes, const CallWrite* before);
-  void append(std::byte* record, std::size_t bytes, SyncState* told);
+  // If it throws, the record is as if it had never been there.
+  void append(std::byte* record, std::size_t bytes, SyncState* told, When when = When::kGathered);
   std::size_t room_in_unit() const { return unit_ ? options_.record_bytes - unit_used_ : 0; }
 
   const CallsOptions& options_;

@@ -146,7 +146,7 @@ class SharedCount {
 /// What a synchroniser counts. Whoever takes the last one from `pending` touches no more of it.
 struct SyncState {
   SharedCount pending = 0;
-  std::uint64_t failed = 0;
+  SharedCount failed = 0;
   std::uint32_t failed_rank = 0;  // of the first that failed, and what it threw
   std::string error;
 };

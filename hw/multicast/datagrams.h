@@ -23,8 +23,8 @@ class Datagrams {
   /// What others need to join the group that this end sends to: opaque, and always the same.
   virtual Address group() = 0;
 
-  /// From now on what is sent to another end's group comes here, until this ends. The own group is
-  /// not joined. Throws EnvironmentError where the machine or its device does not let it.
+  /// From now on what is sent to the group comes here, until this ends. The own group may be
+  /// joined, too. Throws EnvironmentError where the machine or its device does not let it.
   virtual void join(const Address& group) = 0;
 
   /// To the own group: `head` and behind it `payload`, at most most_bytes() together. Both are read

@@ -94,6 +94,18 @@ bool add_message(Messages& channels, std::uint32_t channel, Message message) {
   return true;
 }
 
+// By channel: whether anything but messages goes on it, as puts do.
+std::vector<bool> channels_of_others(const sched::Schedule& schedule) {
+  std::vector<bool> others(schedule.channels().size(), false);
+  for (const Op& op : schedule.ops()) {
+    if (!op.channel.valid() || op.kind == OpKind::kSend || op.kind == OpKind::kFlush) continue;
+    const bool receives_send =
+        op.kind == OpKind::kRecv && op.match.valid() && schedule.op(op.match).kind == OpKind::kSend;
+    if (!receives_send) others[op.channel.value] = true;
+  }
+  return others;
+}
+
 // Nothing: it does more than copying. `written`: what its receives must not write.
 std::optional<Copier> copier_at(const sched::Schedule& schedule, sched::RankId rank,
                                 std::vector<sched::Slice> written) {
@@ -145,12 +157,14 @@ std::vector<std::uint32_t> multicast_flows(const sched::Schedule& schedule) {
   constexpr std::uint32_t kNone = kNoFlow;
   std::vector<std::uint32_t> from(schedule.channels().size(), kNone);  // by channel: one hop back
   std::vector<std::vector<sched::Slice>> claimed = claimed_memory(schedule);
+  const std::vector<bool> others = channels_of_others(schedule);
   for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
     const auto copier = copier_at(schedule, sched::RankId(r), std::move(claimed[r]));
     if (!copier) continue;
     for (const auto& [channel, sent] : copier->out) {
+      if (others[channel]) continue;
       for (const auto& [source, came] : copier->in) {
-        if (are_copies(schedule, sent, came)) from[channel] = source;
+        if (!others[source] && are_copies(schedule, sent, came)) from[channel] = source;
       }
     }
   }

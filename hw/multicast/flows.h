@@ -16,7 +16,8 @@ namespace slackline::hw {
 /// Copies are made by ranks that only copy, such as the switches of switch-multicast. Of what such
 /// a rank receives the contract says nothing, and nothing but a receive writes it, and that once. A
 /// channel carries copies of another if its k-th message is whole what the other's k-th
-/// has brought, and waits for it. Messages without bytes are as ever. A rank that copies what
+/// has brought, and waits for it. Messages without bytes are as ever, and so are channels on which
+/// puts, gets or atomics go, too. A rank that copies what
 /// another such rank has copied passes on the first one's. A schedule with regions or bundles has
 /// no flows.
 std::vector<std::uint32_t> multicast_flows(const sched::Schedule& schedule);

@@ -88,7 +88,9 @@ void MulticastReceiver::take(const DatagramHead& head, std::span<const std::byte
     ++counts_.repeated;
     return;
   }
-  if (head.message - first_ >= kMostAhead || payload.empty() || payload.size() > packet_bytes_) {
+  if (payload.empty() || payload.size() > packet_bytes_) return;
+  if (head.message - first_ >= kMostAhead) {
+    ++counts_.early;
     return;
   }
   Message& message = this->message(head.message);
@@ -158,7 +160,7 @@ std::vector<PacketRun> MulticastReceiver::ask(Message& message) const {
   return runs;
 }
 
-std::optional<MulticastWord> MulticastReceiver::next_word(Clock::time_point now) {
+std::optional<MulticastWord> MulticastReceiver::next_word(std::optional<Clock::time_point> now) {
   if (told_ != first_) {
     told_ = first_;
     MulticastWord word;
@@ -166,9 +168,10 @@ std::optional<MulticastWord> MulticastReceiver::next_word(Clock::time_point now)
     word.message = first_;
     return word;
   }
+  if (!now) return std::nullopt;
   // Without a receive there might be no room for what comes.
   for (std::uint64_t number = first_; number < std::min(sent_, posted_); ++number) {
-    if (now - message(number).heard_at < patience_) continue;
+    if (*now - message(number).heard_at < patience_) continue;
     std::vector<PacketRun> runs = ask(message(number));
     if (runs.empty()) continue;
     MulticastWord word;

@@ -42,8 +42,8 @@ class MulticastReceiver {
   /// What the sender says: kSent or kRepair. Throws BadBytes for what it cannot mean.
   void take(const MulticastWord& word, Clock::time_point now);
 
-  /// What to tell the sender next; nothing at the moment.
-  std::optional<MulticastWord> next_word(Clock::time_point now);
+  /// What to tell the sender next; nothing at the moment. Without `now` nothing is asked for.
+  std::optional<MulticastWord> next_word(std::optional<Clock::time_point> now);
 
   /// Receives that are complete, in order.
   std::optional<Completion> next_completion();

@@ -34,14 +34,18 @@ constexpr std::uint64_t kTagsOfEnd = 2 * WordChannel::kSlots;
 
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kMostDatagrams = 512;  // taken in one poll
+// What waits to be taken is not missing. Where that never ends, others than flows may be to blame:
+// after so many times the patience, what has not come is asked for all the same.
+constexpr int kPatiences = 8;
 constexpr std::chrono::microseconds kNap{50};
 // Of packets that are sent again, in one word; a datagram has no more.
 constexpr std::size_t kRepairBytes = 8192;
 
 // An end of a flow's channel: one of the two.
 struct FlowEnd {
-  FlowEnd(Transport& under, const ChannelEnd& what, std::uint64_t serial)
+  FlowEnd(Transport& under, const ChannelEnd& what, std::uint64_t serial, std::uint64_t own_salt)
       : end(what),
+        salt(own_salt),
         out(under, way(what, true), kTags + serial * kTagsOfEnd,
             what.initiates ? kThereBytes : kBackBytes),
         in(under, way(what, false), kTags + serial * kTagsOfEnd + WordChannel::kSlots,
@@ -63,6 +67,7 @@ struct FlowEnd {
   }
 
   const ChannelEnd end;
+  const std::uint64_t salt;  // of datagrams that it sends
   WordChannel out;
   WordChannel in;
   std::optional<MulticastSender> sender;  // once connected, one of them
@@ -79,10 +84,7 @@ class MulticastTransport final : public PassingTransport {
  public:
   MulticastTransport(std::unique_ptr<Transport> under, std::unique_ptr<Datagrams> datagrams,
                      const RepairOptions& options)
-      : PassingTransport(std::move(under)),
-        options_(options),
-        datagrams_(std::move(datagrams)),
-        salt_(drawn_number()) {
+      : PassingTransport(std::move(under)), options_(options), datagrams_(std::move(datagrams)) {
     if (datagrams_->most_bytes() > kRepairBytes) throw InternalError("datagrams too large");
   }
 
@@ -103,6 +105,9 @@ class MulticastTransport final : public PassingTransport {
 
   Address open(std::span<const ChannelEnd> ends) override {
     opened_.clear();
+    // Another one each time: channels' numbers are opened anew, and what was sent on the former
+    // ones may still be on its way.
+    salt_ = drawn_number();
     MulticastAddress own{salt_, datagrams_->most_bytes(), {}, {}, {}};
     std::vector<ChannelEnd> below;
     for (const ChannelEnd& end : ends) {
@@ -138,6 +143,7 @@ class MulticastTransport final : public PassingTransport {
     }
     packet_bytes_ = most_bytes - sizeof(DatagramHead);
     under().connect(below);
+    drained_at_ = Clock::now();
     for (FlowEnd* const end : opened_) begin(*end, sources);
     opened_.clear();
   }
@@ -178,12 +184,14 @@ class MulticastTransport final : public PassingTransport {
   std::size_t poll(std::span<Completion> completions) override {
     if (ends_.empty() && ready_.empty()) return under().poll(completions);
     const Clock::time_point now = Clock::now();
-    const bool drained = take_datagrams(now);
+    if (take_datagrams(now)) drained_at_ = now;
+    const bool may_ask = drained_at_ == now || now - drained_at_ > kPatiences * options_.patience;
     take_completions(now);
     for (const auto& [key, end] : ends_) {
       if (end->sender) speak(*end, *end->sender);
-      // What waits to be taken is not missing.
-      if (end->receiver && drained) speak(*end, *end->receiver, now);
+      if (end->receiver) {
+        speak(*end, *end->receiver, may_ask ? std::optional(now) : std::nullopt);
+      }
       end->out.post_waiting();
       end->in.post_waiting();
     }
@@ -202,7 +210,7 @@ class MulticastTransport final : public PassingTransport {
   using Key = std::pair<std::uint32_t, bool>;  // channel, and whether it starts here
 
   FlowEnd& add_end(const ChannelEnd& end) {
-    auto made = std::make_unique<FlowEnd>(under(), end, next_serial_);
+    auto made = std::make_unique<FlowEnd>(under(), end, next_serial_, salt_);
     FlowEnd& here = *made;
     if (!ends_.try_emplace({end.channel, end.initiates}, std::move(made)).second) {
       throw InternalError(fmt::format("channel {} is open already", end.channel));
@@ -326,7 +334,7 @@ class MulticastTransport final : public PassingTransport {
   void speak(FlowEnd& end, MulticastSender& sender) {
     std::array<std::byte, sizeof(DatagramHead)> head_bytes;
     while (const auto packet = sender.next_packet()) {
-      const DatagramHead head{salt_, packet->message, end.end.flow, packet->packet};
+      const DatagramHead head{end.salt, packet->message, end.end.flow, packet->packet};
       std::memcpy(head_bytes.data(), &head, sizeof head);
       payload_.resize(packet->bytes);
       sender.read(*packet, payload_);
@@ -342,7 +350,7 @@ class MulticastTransport final : public PassingTransport {
     while (const auto completion = sender.next_completion()) ready_.push_back(*completion);
   }
 
-  void speak(FlowEnd& end, MulticastReceiver& receiver, Clock::time_point now) {
+  void speak(FlowEnd& end, MulticastReceiver& receiver, std::optional<Clock::time_point> now) {
     while (!end.out.room().empty()) {
       const auto word = receiver.next_word(now);
       if (!word) break;
@@ -353,7 +361,7 @@ class MulticastTransport final : public PassingTransport {
 
   const RepairOptions options_;
   std::unique_ptr<Datagrams> datagrams_;
-  const std::uint64_t salt_;
+  std::uint64_t salt_ = 0;  // of ends that are opened
   std::size_t packet_bytes_ = 0;
   std::map<Key, std::unique_ptr<FlowEnd>> ends_;
   std::unordered_map<std::uint64_t, FlowEnd*> by_serial_;
@@ -361,6 +369,7 @@ class MulticastTransport final : public PassingTransport {
   std::vector<FlowEnd*> opened_;  // not yet connected
   std::unordered_map<std::uint32_t, Flow> flows_;
   std::vector<Address> joined_;
+  Clock::time_point drained_at_;  // when no datagram was left that had come
   std::deque<Completion> ready_;
   std::vector<std::byte> payload_;
   MulticastCounts counts_;  // of ends that were closed, and what was sent

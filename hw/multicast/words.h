@@ -19,7 +19,7 @@ namespace slackline::hw {
 
 /// Before each datagram's payload.
 struct DatagramHead {
-  std::uint64_t salt = 0;     // of the source's transport: tells its datagrams from strangers'
+  std::uint64_t salt = 0;     // of the source's open(): tells its datagrams from all others
   std::uint64_t message = 0;  // of the flow
   std::uint32_t flow = 0;     // the source's channel
   std::uint32_t packet = 0;   // of the message

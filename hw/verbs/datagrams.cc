@@ -10,6 +10,7 @@
 #include <cstring>
 #include <list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ constexpr std::size_t kHeaderBytes = 40;  // the global header, before each data
 constexpr std::size_t kReceiveBytes = std::size_t{4} << 20;
 constexpr std::uint32_t kMostReceives = 4096;
 constexpr std::uint32_t kSends = 256;
-constexpr int kPollBatch = 32;
+constexpr std::size_t kPollBatch = 32;
 // All queue pairs of a group have the same. Who is who, datagrams say (hw/multicast/words.h).
 constexpr std::uint32_t kQueueKey = 0x534c4d43;
 constexpr std::uint32_t kGroupQueuePair = 0xffffff;
@@ -131,7 +132,7 @@ class VerbsDatagrams final : public Datagrams {
     if (now_) post_receive(*now_);
     now_.reset();
     ibv_wc completion{};
-    while (ibv_poll_cq(receive_queue_.get(), 1, &completion) == 1) {
+    while (poll(receive_queue_, {&completion, 1}) == 1) {
       require_success(completion);
       const auto slot = static_cast<std::uint32_t>(completion.wr_id);
       if (completion.byte_len <= kHeaderBytes) {
@@ -255,13 +256,19 @@ class VerbsDatagrams final : public Datagrams {
 
   void reap() {
     std::array<ibv_wc, kPollBatch> batch;
-    int count = 0;
-    while ((count = ibv_poll_cq(send_queue_.get(), kPollBatch, batch.data())) > 0) {
-      for (int i = 0; i < count; ++i) {
-        require_success(batch[static_cast<std::size_t>(i)]);
-        free_.push_back(static_cast<std::uint32_t>(batch[static_cast<std::size_t>(i)].wr_id));
+    while (const std::size_t count = poll(send_queue_, batch)) {
+      for (const ibv_wc& completion : std::span(batch).first(count)) {
+        require_success(completion);
+        free_.push_back(static_cast<std::uint32_t>(completion.wr_id));
       }
     }
+  }
+
+  std::size_t poll(const Verbs<ibv_cq>& queue, std::span<ibv_wc> completions) const {
+    const int count =
+        ibv_poll_cq(queue.get(), static_cast<int>(completions.size()), completions.data());
+    if (count < 0) device_.throw_failed("polling a completion queue of datagrams", -count);
+    return static_cast<std::size_t>(count);
   }
 
   void require_success(const ibv_wc& completion) const {

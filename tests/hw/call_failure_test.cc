@@ -35,18 +35,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::MeshRanks;
 using testing::SharedNumber;
+using testing::thrown_by;
 
 using Say = CallRanks::Say;
-
-template <class Thrown, class Do>
-std::string thrown_by(Do&& something) {
-  try {
-    something();
-  } catch (const Thrown& error) {
-    return error.what();
-  }
-  return "(nothing)";
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -76,6 +76,17 @@ class CallRanks {
   MeshRanks ranks_;
 };
 
+/// What it says of such an error; "(nothing)": there was none.
+template <class Thrown, class Do>
+std::string thrown_by(Do&& something) {
+  try {
+    something();
+  } catch (const Thrown& error) {
+    return error.what();
+  }
+  return "(nothing)";
+}
+
 /// What a rank finds wrong, in lines.
 class Checks {
  public:

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "hw/call/receiver.h"
 #include "hw/call/sender.h"
+#include "hw/run.h"
 #include "tests/hw/loop_transport.h"
 
 namespace slackline {
@@ -28,6 +30,7 @@ class CallSender : public ::testing::Test {
     options.chunks_per_request = 2;
     options.chunk_limit = 3;
     options.record_bytes = 1024;
+    start_anew();
   }
 
   void make(Aggregate aggregate, std::size_t bundle_bytes = 4096) {
@@ -49,6 +52,24 @@ class CallSender : public ::testing::Test {
                      }
                      return more;
                    });
+  }
+  // As if nothing had been made. Then make().
+  void start_anew() {
+    sender.reset();
+    line.reset();
+    slabs.reset();
+    port.reset();
+    chunks = {};
+    granted = 0;
+    consumed = 0;
+    looked_at = 0;
+    receiver.emplace(
+        hw::RecordStamps(0, 0, 1),
+        [this](std::uint32_t id) {
+          return id < granted ? std::as_writable_bytes(std::span(chunks[id]))
+                              : std::span<std::byte>();
+        },
+        [this](std::uint64_t count) { consumed = count; });
   }
   std::uint64_t address_of(std::size_t chunk) {
     return reinterpret_cast<std::uint64_t>(chunks[chunk].data());
@@ -85,9 +106,9 @@ class CallSender : public ::testing::Test {
   // The functions that the destination finds; it tells how many chunks it has used up.
   std::vector<std::uint32_t> received() {
     std::vector<std::uint32_t> functions;
-    while (receiver.next() != nullptr) {
-      functions.push_back(receiver.head().function);
-      receiver.pop();
+    while (receiver->next() != nullptr) {
+      functions.push_back(receiver->head().function);
+      receiver->pop();
     }
     return functions;
   }
@@ -107,12 +128,7 @@ class CallSender : public ::testing::Test {
   std::array<std::byte, 40> buffer{};
   std::uint32_t made = 0;
   std::size_t looked_at = 0;
-  hw::CallReceiver receiver{hw::RecordStamps(0, 0, 1),
-                            [this](std::uint32_t id) {
-                              return id < granted ? std::as_writable_bytes(std::span(chunks[id]))
-                                                  : std::span<std::byte>();
-                            },
-                            [this](std::uint64_t count) { consumed = count; }};
+  std::optional<hw::CallReceiver> receiver;
 };
 
 TEST_F(CallSender, WritesEachCallAlone) {
@@ -286,6 +302,45 @@ TEST_F(CallSender, TellsWhoWaitsWhenItsRecordIsTransmitted) {
   port->progress();
   EXPECT_EQ(states[2].pending, 1u) << "forgotten";
   EXPECT_EQ(states[3].pending, 0u);
+}
+
+// Posting stalls: that call is not made, its record never comes, and it tells nobody. The others'
+// come, whether it was the first behind a full chunk, gathered, or queued.
+TEST_F(CallSender, WhatCannotBePostedIsAsIfItHadNeverBeenMade) {
+  for (const Aggregate aggregate : {Aggregate::kNone, Aggregate::kTrad, Aggregate::kOvfl}) {
+    for (const std::uint64_t before : {std::uint64_t{0}, kInChunk - 1, kInChunk}) {
+      SCOPED_TRACE(static_cast<int>(aggregate));
+      SCOPED_TRACE(before);
+      start_anew();
+      options.patience = std::chrono::milliseconds(1);
+      make(aggregate, kRecord);
+      hw::SyncState told{100, 0, 0, {}};
+      std::vector<std::uint32_t> expected;
+      for (std::uint64_t i = 0; i < before; ++i) {
+        expected.push_back(made);
+        ASSERT_TRUE(sender->add(next_call(), nullptr, &told));
+      }
+      if (aggregate == Aggregate::kOvfl) {
+        expected.push_back(made);
+        sender->queue(next_call(), nullptr, &told);
+      }
+      transport->room = transport->room_per_poll = 0;
+      if (aggregate == Aggregate::kOvfl) {
+        EXPECT_THROW(sender->drain(), hw::Stalled);
+      } else {
+        EXPECT_THROW(sender->add(next_call(), nullptr, &told), hw::Stalled);
+      }
+      transport->room = transport->room_per_poll = 100;
+      expected.push_back(made);
+      sender->add_or_queue(next_call(), nullptr, &told);
+      sender->drain();
+      sender->flush();
+      while (port->progress()) {
+      }
+      EXPECT_EQ(received(), expected);
+      EXPECT_EQ(told.pending, 100 - expected.size());
+    }
+  }
 }
 
 }  // namespace

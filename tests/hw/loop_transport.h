@@ -57,7 +57,13 @@ class LoopTransport final : public hw::Transport {
     return hw::Address(1);
   }
   void connect(std::span<const hw::Address>) override {}
-  void close(std::span<const hw::ChannelEnd> ends) override { open_ends -= ends.size(); }
+  void close(std::span<const hw::ChannelEnd> ends) override {
+    open_ends -= ends.size();
+    for (const hw::ChannelEnd& end : ends) {
+      Loop::Channel& channel = loop_.channels[end.channel];
+      (end.initiates ? channel.sends : channel.receives).clear();
+    }
+  }
   void wait(std::chrono::nanoseconds, int) override {}
   std::size_t max_segments() const override { return 4; }
   bool completes_in_order() const override { return in_order; }

@@ -21,6 +21,7 @@ struct LossyNetwork {
   std::uint32_t lost = 0;      // of 1000 deliveries
   std::uint32_t repeated = 0;  // of 1000: once more
   std::uint32_t held = 0;      // of 1000: come behind the next ones
+  bool floods = false;         // a stranger's datagrams come without end between the others
   std::mt19937_64 draws{1};
   std::map<hw::Address, std::vector<LossyDatagrams*>> members;
 
@@ -63,7 +64,8 @@ class LossyDatagrams final : public hw::Datagrams {
       queue_.push_back(held_.front());
       held_.pop_front();
     }
-    if (queue_.empty()) return {};
+    if (queue_.empty() && network_.floods) now_.assign(28, std::byte{0});
+    if (queue_.empty()) return network_.floods ? now_ : std::span<const std::byte>();
     now_ = queue_.front();
     queue_.pop_front();
     return now_;

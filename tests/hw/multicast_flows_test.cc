@@ -73,6 +73,10 @@ struct Draft {
   bool waits = true;            // the second send for its receive
   bool kept = false;            // the contract speaks of rank 1
   bool copies = false;          // rank 1 writes there itself
+  // Rank 0 puts into rank 1, or rank 1 into rank 2, or rank 0 gets from rank 1, with no message.
+  sched::OpKind beside = sched::OpKind::kSend;
+  std::uint32_t by = 0;
+  bool apart = false;  // …on a channel of its own
 
   sched::Schedule build() const {
     using namespace sched;
@@ -111,6 +115,17 @@ struct Draft {
       op.writes = builder.add_slice({at[1], 24, 8});
       builder.add(op);
     }
+    if (beside != OpKind::kSend) {
+      const Slice here{at[by], 16, 8};
+      const Slice there{at[by + 1], 24, 8};
+      Op op;
+      op.kind = beside;
+      op.rank = RankId(by);
+      op.channel = apart ? builder.add_channel(by == 0 ? in : out) : by == 0 ? first : second;
+      op.reads = builder.add_slice(beside == OpKind::kPut ? here : there);
+      op.writes = builder.add_slice(beside == OpKind::kPut ? there : here);
+      builder.add(op);
+    }
     add(2, OpKind::kRecv, second, 0);
     add(2, OpKind::kRecv, second, 8);
     builder.add_pre({{at[0], 0, 16}, ValueId(0), 0});
@@ -127,6 +142,17 @@ TEST(MulticastFlows, OnlyWholeMessagesThatWaitForTheirsAreCopies) {
   EXPECT_EQ(flows_of(Draft{.waits = false}.build()), "");
   EXPECT_EQ(flows_of(Draft{.kept = true}.build()), "");
   EXPECT_EQ(flows_of(Draft{.copies = true}.build()), "");
+}
+
+// A transport that multicasts takes sends alone on a flow's channels.
+TEST(MulticastFlows, ChannelsOnWhichOtherThingsGoAreNone) {
+  for (const sched::OpKind kind : {sched::OpKind::kPut, sched::OpKind::kGet}) {
+    for (const std::uint32_t by : {0u, 1u}) {
+      if (kind == sched::OpKind::kGet && by == 1) continue;  // it would write what it copies
+      EXPECT_EQ(flows_of(Draft{.beside = kind, .by = by}.build()), "") << by;
+      EXPECT_EQ(flows_of(Draft{.beside = kind, .by = by, .apart = true}.build()), "0>1: 1>2") << by;
+    }
+  }
 }
 
 }  // namespace

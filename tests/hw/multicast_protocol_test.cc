@@ -167,8 +167,9 @@ TEST(MulticastReceiver, KeepsWhatComesBeforeItsReceiveWhileThereIsRoom) {
 TEST(MulticastReceiver, PassesOverDatagramsThatCannotBe) {
   const Memory memory(25);
   End end;
-  end.datagram(0, 0xffffffff, 'x');  // kept, and of no use
-  end.datagram(std::uint64_t{1} << 40, 0, 'x');
+  end.datagram(0, 0xffffffff, 'x');              // kept, and of no use
+  end.datagram(std::uint64_t{1} << 40, 0, 'x');  // further ahead than is looked for
+  EXPECT_EQ(end.receiver.counts().early, 1u);
   end.datagram(0, 1, 'x', 0);
   end.datagram(0, 1, 'x', kPacket + 1);
   end.receiver.add_receive(memory.request(1));

@@ -15,6 +15,7 @@
 #include "sched/workloads/run_check.h"
 #include "tests/hw/loop_transport.h"
 #include "tests/hw/lossy_datagrams.h"
+#include "tests/support/draft.h"
 
 namespace slackline::hw {
 namespace {
@@ -38,8 +39,15 @@ class MulticastRanks {
       loops_.push_back(loop.get());
       transports_.push_back(make_multicast_transport(
           std::move(loop), std::make_unique<LossyDatagrams>(network, kDatagramBytes, 7), options));
+    }
+    open();
+  }
+
+  // Opens the schedule's channels; anew, after close().
+  void open() {
+    for (std::uint32_t r = 0; r < schedule_.rank_count(); ++r) {
       executors_.push_back(
-          std::make_unique<Executor>(schedule, sched::RankId(r), *transports_.back()));
+          std::make_unique<Executor>(schedule_, sched::RankId(r), *transports_[r]));
     }
     std::vector<Greeting> greetings;
     for (const auto& executor : executors_) greetings.push_back(executor->greeting());
@@ -196,6 +204,75 @@ TEST(MulticastRun, StrangersDatagramsAreNobodys) {
   stranger.send({}, std::span(zeros).first(10));
   EXPECT_EQ(ranks.iterate(), "");
   EXPECT_EQ(ranks.all_counts().repeated, 0u);
+}
+
+// Rank 1 copies what rank 0 sends to rank 2, and back: a source that receives its own flow.
+TEST(MulticastRun, ASourceMayGetItsOwnMessagesBack) {
+  testing::Draft draft;
+  draft.ranks = 3;
+  const sched::ChannelId in = draft.channel(0, 1);
+  const sched::ChannelId back = draft.channel(1, 0);
+  const sched::ChannelId on = draft.channel(1, 2);
+  const sched::BufferId from = draft.buffer(0, 950);
+  const sched::BufferId there = draft.buffer(1, 950);
+  draft.send(in, {{from, 0, 950}});
+  const sched::BufferId own = draft.buffer(0, 950);
+  const sched::BufferId last = draft.buffer(2, 950);
+  draft.recv(back, {{own, 0, 950}});
+  const sched::OpId came = draft.recv(in, {{there, 0, 950}});
+  draft.edge(came, draft.send(back, {{there, 0, 950}}));
+  draft.edge(came, draft.send(on, {{there, 0, 950}}));
+  draft.recv(on, {{last, 0, 950}});
+  draft.pre.push_back({{from, 0, 950}, sched::ValueId(0), 0});
+  for (const sched::BufferId at : {own, last}) {
+    draft.post.push_back({{at, 0, 950}, sched::ValueId(0), 0});
+  }
+  const sched::Schedule schedule = draft.build();
+  ASSERT_EQ(multicast_flows(schedule), (std::vector<std::uint32_t>{0, 0, 0}));
+  LossyNetwork network;
+  network.lost = 300;
+  MulticastRanks ranks(schedule, network);
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_EQ(network.sent, 10u);
+  EXPECT_EQ(network.delivered, 30u);
+}
+
+TEST(MulticastRun, StrangersDatagramsWithoutEndHoldUpNothing) {
+  const sched::Schedule schedule =
+      sched::compile(sched::parse_spec("switch-multicast:ranks=4,bytes=3000,block=1000"));
+  LossyNetwork network;
+  network.lost = 200;
+  network.floods = true;
+  MulticastRanks ranks(schedule, network);
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_GT(ranks.all_counts().repaired, 0u);
+}
+
+// The same channels are opened twice, and the first time's datagrams come once more.
+TEST(MulticastRun, WhatComesLateOfFormerChannelsIsNobodys) {
+  const sched::Schedule schedule =
+      sched::compile(sched::parse_spec("switch-multicast:ranks=4,bytes=3000,block=1000"));
+  LossyNetwork network;
+  MulticastRanks ranks(schedule, network);
+  LossyDatagrams ear(network, kDatagramBytes);
+  LossyDatagrams late(network, kDatagramBytes, 1000);
+  ASSERT_EQ(network.members.size(), 1u);
+  auto& [group, members] = *network.members.begin();
+  network.members[late.group()] = members;
+  members.push_back(&ear);
+  EXPECT_EQ(ranks.iterate(), "");
+  const std::uint64_t received = ranks.all_counts().received;
+  ranks.close();
+  ranks.open();
+  const std::vector<std::byte> zeros(kDatagramBytes);
+  std::size_t heard = 0;
+  for (auto old = ear.receive(); !old.empty(); old = ear.receive(), ++heard) {
+    late.send(old.first(sizeof(DatagramHead)), std::span(zeros).first(old.size() - 24));
+  }
+  EXPECT_EQ(heard, packets_of(3000, 1000));
+  EXPECT_EQ(ranks.iterate(), "");
+  EXPECT_EQ(ranks.all_counts().received, 2 * received);
+  ranks.close();
 }
 
 }  // namespace

@@ -129,14 +129,10 @@ TEST_P(CallThreads, ResultsAndErrorsComeToWhoAsked) {
                   return 2 * asked + here.calls().rank();
                 },
                 &result, done);
-            std::string thrown;
-            try {
-              done.wait();
-            } catch (const hw::CallFailed& error) {
-              thrown = error.what();
-            }
+            const std::string thrown = testing::thrown_by<hw::CallFailed>([&] { done.wait(); });
             const std::string expected =
-                throws ? fmt::format("a call at rank {} has thrown: no {}", to, asked) : "";
+                throws ? fmt::format("a call at rank {} has thrown: no {}", to, asked)
+                       : "(nothing)";
             if (thrown != expected) return fmt::format("'{}', not '{}'", thrown, expected);
             if (result != (throws ? 0 : 2 * asked + to))
               return fmt::format("{} to {}", result, asked);
@@ -146,7 +142,7 @@ TEST_P(CallThreads, ResultsAndErrorsComeToWhoAsked) {
       });
 }
 
-// Memory is allocated, written, added to and read by all threads at once.
+// Memory is allocated, written, read and freed by all threads at once.
 TEST_P(CallThreads, MemoryIsReachedByAll) {
   testing::expect_all_right(kRanks, GetParam(), testing::small_chunks(),
                             [=](Calls& calls, Checks& check) {
@@ -224,6 +220,29 @@ TEST_P(CallThreads, FunctionsAreHeldBack) {
         const auto held = calls.hold_functions();
         check(sum == 2 * kThreads * each, fmt::format("{} in all", sum));
       });
+}
+
+// What a synchroniser counts is read whoever's turn it is.
+TEST_P(CallThreads, WhatHasFailedIsToldWhileFunctionsAreHeldBack) {
+  testing::expect_all_right(1, GetParam(), testing::small_chunks(),
+                            [](Calls& calls, Checks& check) {
+                              Synchronizer done(calls);
+                              calls.call(
+                                  0, [] { throw std::runtime_error("no key"); }, &done);
+                              while (done.pending() != 0) calls.progress();
+                              std::uint64_t failed = 0;
+                              {
+                                const auto held = calls.hold_functions();
+                                std::thread([&] { failed = done.failed(); }).join();
+                              }
+                              check(failed == 1, fmt::format("{} failed", failed));
+                              try {
+                                done.wait();
+                                check(false, "nothing is thrown");
+                              } catch (const hw::CallFailed&) {
+                              }
+                              check(done.failed() == 0, "failed, and was told");
+                            });
 }
 
 // Whichever thread waits: each is told who is lost.
