@@ -71,6 +71,10 @@ const Spec& checked(const Spec& spec) {
         fmt::format("cache-bytes: {}; expected a multiple of 8, 8 to 1048576", o.cache_bytes));
   }
   if (o.uses == 0) throw InputError("uses: 0; expected at least 1 of each acquire");
+  if (!is_owned(spec) && o.uses != RandomAccessOptions().uses) {
+    throw InputError(fmt::format(
+        "uses: {} of a block that nobody owns; expected by=cached,cache=exclusive", o.uses));
+  }
   if (o.by == "cached" && o.home == Home::kOthers) {
     throw InputError("home: others with by=cached, whose ranges are of all ranks; expected any");
   }

@@ -31,6 +31,11 @@ const Spec& checked(const Spec& spec) {
         "in the cache takes longer",
         format_time(o.switch_miss), o.resident, format_time(o.switch_cost)));
   }
+  if (o.resident == 0 && o.switch_miss != Time{0}) {
+    throw InputError(
+        fmt::format("switch-miss: {} with resident=0, which is all contexts; expected 1 or more",
+                    format_time(o.switch_miss)));
+  }
   if (o.cores == 0) throw InputError("cores: 0; expected at least 1 a node");
   if (o.group < 2) throw InputError(fmt::format("group: {}; expected at least 2", o.group));
   if (o.aggregation != Aggregation::kNone && o.flush_bytes < o.record + 8) {

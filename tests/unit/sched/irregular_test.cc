@@ -127,6 +127,8 @@ TEST(IrregularSpecs, BadOnesAreNamed) {
            {"random-access:ranks=2,by=magic,cache=exclusive", "by: 'magic'; expected delegate"},
            {"random-access:ranks=2,resident=4", "switch-miss: 0 with resident=4; expected no less"},
            {"tree-search:ranks=2,resident=4,switch-miss=37ns", "than switch, 38ns"},
+           {"hex-search:ranks=2,switch-miss=90ns", "switch-miss: 90ns with resident=0"},
+           {"random-access:ranks=2,by=cached,uses=3", "uses: 3 of a block that nobody owns"},
            {"random-access:ranks=2,aggregation=destination,flush=32", "flush: 32 bytes"},
            {"random-access:ranks=2,aggregation=hierarchical,group=1", "group: 1"},
            {"random-access:ranks=16777216,tasks=64", "operations; expected at most"},
