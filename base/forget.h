@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +12,24 @@
 
 namespace slackline::base {
 
+/// Of a page of memory: 4 KiB, or on some machines 16 or 64 KiB. The system rounds what it is told
+/// to give back up to whole ones, so less than a page would take its neighbours along.
+inline std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+struct WholePages {
+  std::uintptr_t begin;
+  std::uintptr_t end;  // not after `begin`: there is none
+};
+/// Those of so many bytes each that lie between two addresses.
+constexpr WholePages whole_pages(std::uintptr_t from, std::uintptr_t to, std::size_t page) {
+  return {(from + page - 1) / page * page, to / page * page};
+}
+
 /// Gives back the whole pages between two places of memory that nothing is written to but by the
 /// caller; what stands there from now on is not said.
 inline void forget(const void* from, const void* to) {
-  constexpr std::uintptr_t kPage = 4096;
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(from) + kPage - 1) / kPage * kPage;
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(to) / kPage * kPage;
+  const auto [begin, end] = whole_pages(reinterpret_cast<std::uintptr_t>(from),
+                                        reinterpret_cast<std::uintptr_t>(to), page_bytes());
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

@@ -31,6 +31,14 @@ bool has_kind(const sched::Schedule& schedule, sched::OpKind kind) {
   return std::ranges::any_of(schedule.ops(), [=](const sched::Op& op) { return op.kind == kind; });
 }
 
+// Whether the time of an operation is that of bytes which the CPU moves. What counts has its own.
+bool copies(const sched::Schedule& schedule) {
+  return std::ranges::any_of(schedule.ops(), [&](const sched::Op& op) {
+    return op.kind == sched::OpKind::kCopy ||
+           (op.kind == sched::OpKind::kReduce && schedule.arguments(op).duration.count() == 0);
+  });
+}
+
 // Whether small messages and large ones meet at a port.
 bool sizes_meet(const machine::Setting& setting) {
   constexpr std::uint8_t kSmall = 1, kLarge = 2, kBoth = 3;
@@ -71,8 +79,7 @@ std::string unheeded_figures(const machine::Setting& setting, const HeededFigure
   add("o_post", !heeded.o_post && platform.o_post.count() > 0);
   add("o_complete", platform.o_complete.count() > 0);
   add("gap", !heeded.gap && platform.gap.count() > 0);
-  add("copy_rate",
-      has_kind(setting.schedule, OpKind::kCopy) || has_kind(setting.schedule, OpKind::kReduce));
+  add("copy_rate", copies(setting.schedule));
   add("interleave", !heeded.interleave && sizes_meet(setting));
   add("routing", !heeded.routing && platform.topology.routing != machine::Routing{});
   add("delays that leave the CPU free", has_kind(setting.schedule, OpKind::kDelay));

@@ -17,6 +17,7 @@
 
 #include "base/child.h"
 #include "base/error.h"
+#include "base/forget.h"
 #include "base/write_all.h"
 
 namespace slackline::sim {
@@ -58,8 +59,8 @@ SharedMemory::SharedMemory(std::size_t bytes)
 SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
 
 void SharedMemory::forget_front(std::size_t bytes) const {
-  constexpr std::size_t kPage = 4096;
-  madvise(data_, std::min(bytes, bytes_) / kPage * kPage, MADV_REMOVE);
+  const std::size_t page = base::page_bytes();
+  madvise(data_, std::min(bytes, bytes_) / page * page, MADV_REMOVE);
 }
 
 ScratchFile::ScratchFile() : descriptor_(memfd_create("slackline", MFD_CLOEXEC)) {

@@ -64,6 +64,9 @@ class Planner {
     if (!message && op.kind != OpKind::kCopy && op.kind != OpKind::kReduce) {
       refuse(id, "has no counterpart in MSCCL");
     }
+    if (op.kind == OpKind::kReduce && schedule_.arguments(op).duration.count() != 0) {
+      refuse(id, "has a time of its own, as what counts has; MSCCL's `re` has none");
+    }
     if (source_of(id).bytes == 0) refuse(id, "moves no bytes; MSCCL steps move at least a chunk");
     if (source_of(id).bytes != target_of(id).bytes) {
       refuse(id, "has sides of different size; MSCCL moves whole chunks");

@@ -74,6 +74,9 @@ void MscclppParts::sort_out(OpId id) {
       move(id, op.reads, op.writes);
       return;
     case OpKind::kReduce:
+      if (schedule_.arguments(op).duration.count() != 0) {
+        refuse(id, "has a time of its own, as what counts has; MSCCL++ has none");
+      }
       part_[id.value] = MscclppPart::kReduce;
       if (op.reads.count < 2 || op.reads.count > kMscclppOperands) {
         refuse(id, fmt::format("adds {} operands; MSCCL++ adds 2 to {}", op.reads.count,

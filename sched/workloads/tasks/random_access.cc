@@ -51,6 +51,9 @@ bool is_owned(const Spec& spec) {
 
 const Spec& checked(const Spec& spec) {
   const RandomAccessOptions& o = own(spec);
+  if (o.by != "delegate" && o.by != "fetch-add" && o.by != "cached") {
+    throw InputError(fmt::format("by: '{}'; expected delegate, fetch-add or cached", o.by));
+  }
   if (o.accesses == 0) throw InputError("accesses: 0; expected at least 1 of each rank");
   if (o.words == 0) throw InputError("words: 0; expected at least 1 at each rank");
   if (o.words > kMostWords / std::max(spec.multicast.ranks, 1u)) {
@@ -68,6 +71,16 @@ const Spec& checked(const Spec& spec) {
         fmt::format("cache-bytes: {}; expected a multiple of 8, 8 to 1048576", o.cache_bytes));
   }
   if (o.uses == 0) throw InputError("uses: 0; expected at least 1 of each acquire");
+  if (!is_owned(spec) && o.uses != RandomAccessOptions().uses) {
+    throw InputError(fmt::format(
+        "uses: {} of a block that nobody owns; expected by=cached,cache=exclusive", o.uses));
+  }
+  if (o.by == "cached" && o.home == Home::kOthers) {
+    throw InputError("home: others with by=cached, whose ranges are of all ranks; expected any");
+  }
+  if (o.by != "cached" && o.cache == CacheMode::kExclusive) {
+    throw InputError(fmt::format("cache: exclusive with by={}; expected by=cached", o.by));
+  }
   const std::uint64_t words = o.words * spec.multicast.ranks;
   if (is_owned(spec) && words < o.cache_bytes / kWord) {
     throw InputError(fmt::format("words: {} at all ranks; expected a block of {} at least", words,
@@ -355,9 +368,7 @@ Schedule random_access(const Spec& spec) {
   const std::string& by = own(spec).by;
   if (by == "delegate") return Delegates(spec).make();
   if (by == "fetch-add") return FetchAdds(spec).make();
-  if (is_owned(spec)) return owned_blocks(spec, owned(spec));
-  if (by == "cached") return Caches(spec).make();
-  throw InputError(fmt::format("by: '{}'; expected delegate, fetch-add or cached", by));
+  return is_owned(spec) ? owned_blocks(spec, owned(spec)) : Caches(spec).make();
 }
 
 // Of a delegate: a switch, two messages of a write and a poll, and four of the handler. Gathered,

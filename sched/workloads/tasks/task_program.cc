@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "sched/compile.h"
 #include "sched/dissemination.h"
 #include "sched/workloads/tasks/mark_barrier.h"
@@ -24,6 +25,17 @@ const Spec& checked(const Spec& spec) {
                                  o.tasks, spec.multicast.ranks, kMostTasks));
   }
   check_record(o.record);
+  if (o.resident != 0 && o.switch_miss < o.switch_cost) {
+    throw InputError(fmt::format(
+        "switch-miss: {} with resident={}; expected no less than switch, {}: a context that is not "
+        "in the cache takes longer",
+        format_time(o.switch_miss), o.resident, format_time(o.switch_cost)));
+  }
+  if (o.resident == 0 && o.switch_miss != Time{0}) {
+    throw InputError(
+        fmt::format("switch-miss: {} with resident=0, which is all contexts; expected 1 or more",
+                    format_time(o.switch_miss)));
+  }
   if (o.cores == 0) throw InputError("cores: 0; expected at least 1 a node");
   if (o.group < 2) throw InputError(fmt::format("group: {}; expected at least 2", o.group));
   if (o.aggregation != Aggregation::kNone && o.flush_bytes < o.record + 8) {

@@ -46,6 +46,10 @@ TEST(OtherSimulators, FiguresThatTheyDoNotGoByAreNamed) {
     EXPECT_EQ(unheeded(each, chain, "star:o_complete=1ns"), "; without o_complete") << each;
     EXPECT_EQ(unheeded(each, "reduce:ranks=3,bytes=2MiB,ready=none", "star"), "; without copy_rate")
         << each;
+    // What is counted takes its own time.
+    const std::string call = "call:ranks=2,bytes=64,via=send,handler=1us,reads=";
+    EXPECT_EQ(unheeded(each, call + "count", "star"), "") << each;
+    EXPECT_EQ(unheeded(each, call + "all", "star"), "; without copy_rate") << each;
   }
   const std::string costs = "star:o_post=1ns,gap=1ns";
   EXPECT_EQ(unheeded("loggopsim", chain, costs), "");

@@ -132,6 +132,11 @@ TEST(MscclPlan, RefusesWhatHasNoStep) {
   EXPECT_EQ(of("send on 0 reads 0[0+8] 1[8+8]", "recv on 0 writes 2[0+16]"),
             "msccl-xml: op 0 (send, rank 0) has pieces that are not contiguous; an MSCCL step has "
             "one");
+  const std::string count = "recv on 0 writes 2[0+8]\n2 reduce reads 2[8+8] 2[0+8] writes 2[8+8]";
+  EXPECT_EQ(of("send on 0 reads 0[0+8]", count + " after done:1"), "written");
+  EXPECT_EQ(of("send on 0 reads 0[0+8]", count + " for 1us after done:1"),
+            "msccl-xml: op 2 (reduce, rank 1) has a time of its own, as what counts has; MSCCL's "
+            "`re` has none");
   EXPECT_EQ(of("send on 0 reads 0[0+8] 0[8+8]", "recv on 0 writes 2[0+16]"), "written");
   EXPECT_EQ(of("put on 0 imm reads 0[0+8] writes 2[8+8]", "recv on 0"), "written");
   EXPECT_EQ(of("put on 0 reads 0[0+8] writes 2[8+8]", "join"),

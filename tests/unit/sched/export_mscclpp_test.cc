@@ -271,6 +271,10 @@ TEST(ExportMscclpp, WhatAPlanCannotSayIsRefusedByName) {
             "mscclpp-json: op 0 (fetch_add, rank 0) has no counterpart in MSCCL++");
   EXPECT_EQ(of_two("rank 0\n0 calc for 1us\n"),
             "mscclpp-json: op 0 (calc, rank 0) has no counterpart in MSCCL++");
+  EXPECT_EQ(
+      of_two("rank 0\n0 reduce reads 0[0+8] 1[0+8] writes 0[0+8] for 1us\n"),
+      "mscclpp-json: op 0 (reduce, rank 0) has a time of its own, as what counts has; MSCCL++ "
+      "has none");
   EXPECT_EQ(of_two("rank 0\n0 send on 0 reads 0[0+8]\n"),
             "mscclpp-json: op 0 (send, rank 0) has nothing that matches it");
   EXPECT_EQ(of_two("rank 0\n0 join\n"), "mscclpp-json: the schedule moves no bytes; expected some");
