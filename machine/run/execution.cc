@@ -116,7 +116,13 @@ void Execution::instant(double now_s, std::vector<Event>& events) {
   settle();
 }
 
+// Events that are alone, or nearly, have none to look ahead at, and pay nothing for it.
 void Execution::handle_all(const std::vector<Event>& events) {
+  if (ahead_.sees(events)) return handle_many(events);
+  for (const Event event : events) handle(event);
+}
+
+void Execution::handle_many(const std::vector<Event>& events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     ahead_.look(events, i);
     handle(events[i]);

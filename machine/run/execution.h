@@ -117,6 +117,7 @@ class Execution final : public DrivenRun {
 
   void settle();
   void handle_all(const std::vector<Event>& events);
+  [[gnu::noinline]] void handle_many(const std::vector<Event>& events);
   void handle(const Event& event);
 
   // What the core asks: machine/run/core.h.

@@ -37,6 +37,9 @@ class LookAhead {
         small_(small),
         replying_(replying) {}
 
+  /// Whether the instant has enough events for any to be looked at.
+  static bool sees(const std::vector<ExecutionEvent>& events) { return events.size() > kStep; }
+
   /// The event at `at` is about to have its turn.
   [[gnu::always_inline]] void look(const std::vector<ExecutionEvent>& events,
                                    std::size_t at) const {
