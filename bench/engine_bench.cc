@@ -100,7 +100,9 @@ static_assert(std::size(kIrregular) == kLastIrregular + 1);
 
 void compile_irregular(benchmark::State& state) {
   const sched::Spec spec = sched::parse_spec(kIrregular[state.range(0)].spec);
-  for (auto _ : state) benchmark::DoNotOptimize(compile(spec).op_count());
+  std::uint64_t ops = 0;
+  for (auto _ : state) ops = compile(spec).op_count();
+  state.counters["ops"] = benchmark::Counter(ops, benchmark::Counter::kIsIterationInvariantRate);
   state.SetLabel(kIrregular[state.range(0)].spec);
 }
 
