@@ -1,13 +1,18 @@
 // The algorithms of collectives that no multicast makes: proved for all small numbers of ranks,
 // with the steps and bytes that the literature says, and broken by every single defect of a plan.
+#include "sched/pattern/collective_algorithms.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sched/compile.h"
@@ -20,6 +25,7 @@
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/ring.h"
 #include "sched/verify.h"
+#include "tests/support/collective_specs.h"
 #include "tests/support/input_error.h"
 
 namespace slackline::testing {
@@ -283,6 +289,36 @@ TEST(CollectiveAlgorithmSpec, NodesAreProvedOfAllSizes) {
                   "");
       }
     }
+  }
+}
+
+// What the tests of transports carry out leaves out no collective and no algorithm.
+TEST(CollectiveSpecs, HaveEveryAlgorithm) {
+  std::set<std::string> have;
+  for (const char* text : kCollectiveSpecs) {
+    const std::string spec(text);
+    const std::string pattern = spec.substr(0, spec.find(':'));
+    have.insert(pattern);
+    if (const std::size_t by = spec.find(",by="); by != std::string::npos) {
+      const std::size_t end = std::min(spec.find(',', by + 1), spec.size());
+      have.insert(pattern + " " + spec.substr(by + 4, end - by - 4));
+    }
+    EXPECT_EQ(defect(spec), "");
+  }
+  const std::pair<const char*, CollectiveAlgorithms> all[] = {
+      {"allreduce", allreduce_algorithms()},
+      {"allgather", allgather_algorithms()},
+      {"reduce-scatter", reduce_scatter_algorithms()},
+      {"alltoall", alltoall_algorithms()}};
+  for (const auto& [pattern, algorithms] : all) {
+    for (const CollectiveAlgorithm& algorithm : algorithms) {
+      EXPECT_TRUE(have.contains(fmt::format("{} {}", pattern, algorithm.name)))
+          << pattern << " by " << algorithm.name;
+    }
+  }
+  for (const char* pattern : {"reduce", "scatter", "gather", "alltoallv", "scatterv", "gatherv",
+                              "barrier", "switch-allreduce", "switch-reduce"}) {
+    EXPECT_TRUE(have.contains(pattern)) << pattern;
   }
 }
 
