@@ -183,9 +183,11 @@ TEST(CollectiveAlgorithmCosts, AreThoseOfTheLiterature) {
     const Traffic bruck_exchange(bruck_alltoall(options_of(n, share)));
     EXPECT_EQ(bruck_exchange.steps, up);
     EXPECT_THAT(bruck_exchange.messages, Each(up));
-    if (std::has_single_bit(n)) {
-      EXPECT_THAT(bruck_exchange.sent, Each(n / 2 * up * share));
-    }
+    // In the step of a bit what still has that bit of its distance goes: by all distances, their
+    // ones.
+    std::uint64_t ones = 0;
+    for (std::uint32_t distance = 1; distance < n; ++distance) ones += std::popcount(distance);
+    EXPECT_THAT(bruck_exchange.sent, Each(ones * share));
 
     // The shares of all subtrees but the root's, by the edge above them.
     const CollectivePlan scattered = binomial_scatter(options_of(n, share));
@@ -210,8 +212,13 @@ TEST(CollectiveAlgorithmCosts, AreThoseOfTheLiterature) {
     EXPECT_EQ(rabenseifner.all(), p * 2 * (p - 1) * 10 + folded * (3 * bytes / 2 + bytes));
     const Traffic halving(recursive_halving_reduce_scatter(options_of(n, all)));
     EXPECT_EQ(halving.steps, down + 2 * extra);
+    // Every share is sent p / 2 times, p / 4 times, …; what is folded is sent whole before, and a
+    // share of the sum behind.
+    EXPECT_EQ(halving.all(), (p - 1) * all + folded * (all + share));
     const Traffic gathering(recursive_doubling_allgather(options_of(n, share)));
     EXPECT_EQ(gathering.steps, down + 2 * extra);
+    // No share comes twice to a rank.
+    EXPECT_EQ(gathering.all(), (n - 1) * all);
     if (folded != 0) continue;
     EXPECT_THAT(doubling.sent, Each(down * bytes));
     EXPECT_THAT(rabenseifner.sent, Each(2 * (n - 1) * share));
