@@ -47,7 +47,7 @@ void SynthesisReport::say_more(Answer& answer) const {
         fmt::format("{} in blocks of {}, {}: ", found.steps, sched::format_bytes(found.block_bytes),
                     sched::human_seconds(found.makespan_s));
     if (found.steps == found.at_least) {
-      text += "none has fewer";
+      text += found.halves == 1 ? "none has fewer" : "no reduce-scatter and allgather have fewer";
     } else {
       text += fmt::format("not proven, {} choices were looked at; at least {}", found.nodes,
                           found.at_least);

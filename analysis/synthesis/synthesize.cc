@@ -62,21 +62,22 @@ CollectiveMoves greedy_collective(const CollectiveTask& task, const Ways& ways,
   return moves;
 }
 
-// One half of a collective, which all of it is.
-Moves CollectiveMoves::*half_of(const CollectiveTask& task) {
-  return has_reducing(task.collective) ? &CollectiveMoves::reducing : &CollectiveMoves::spreading;
-}
-
+// The halves that a collective is made of, each searched on the network as its moves go.
+struct Half {
+  Moves CollectiveMoves::*moves;
+  const StepNetwork* network;
+};
 // The fewest steps for each size that is small enough, beginning with what is known.
 std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways& ways,
-                                    const std::vector<Attempt>& known,
+                                    const Ways& backwards, const std::vector<Attempt>& known,
                                     std::vector<SynthesizedSteps>& found) {
-  if (request.task.collective == Collective::kAllreduce) {
-    throw Unsupported(
-        "fewest steps: an allreduce is two collectives; expected multicast, allgather or "
-        "reduce-scatter");
+  const StepNetwork forth(ways);
+  const StepNetwork back(backwards);
+  std::vector<Half> halves;
+  if (has_reducing(request.task.collective)) halves.push_back({&CollectiveMoves::reducing, &back});
+  if (has_spreading(request.task.collective)) {
+    halves.push_back({&CollectiveMoves::spreading, &forth});
   }
-  const StepNetwork network(ways);
   std::vector<Attempt> made;
   std::uint64_t fewest = ~std::uint64_t{0};
   for (const std::uint64_t block : request.blocks) {
@@ -86,16 +87,22 @@ std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways&
     const std::uint64_t places = std::uint64_t{spreading.ranks} * spreading.units();
     fewest = std::min(fewest, places);
     if (places > kMostSearchPlaces) continue;
-    std::vector<Moves> starts;
-    for (const Attempt& attempt : known) {
-      if (attempt.block_bytes == block) starts.push_back(attempt.moves.*half_of(task));
-    }
-    FewestSteps steps = fewest_steps(spreading, network, starts, *request.exact_nodes);
-    found.push_back({block, steps.steps, steps.at_least, steps.nodes, 0});
+    SynthesizedSteps all{.block_bytes = block, .halves = static_cast<std::uint32_t>(halves.size())};
     Attempt& attempt = made.emplace_back();
     attempt.block_bytes = block;
     attempt.start = kExact;
-    attempt.moves.*half_of(task) = std::move(steps.moves);
+    for (const Half& half : halves) {
+      std::vector<Moves> starts;
+      for (const Attempt& one : known) {
+        if (one.block_bytes == block) starts.push_back(one.moves.*half.moves);
+      }
+      FewestSteps steps = fewest_steps(spreading, *half.network, starts, *request.exact_nodes);
+      all.steps += steps.steps;
+      all.at_least += steps.at_least;
+      all.nodes += steps.nodes;
+      attempt.moves.*half.moves = std::move(steps.moves);
+    }
+    found.push_back(all);
   }
   if (made.empty()) {
     throw InputError(fmt::format(
@@ -165,8 +172,7 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   std::vector<SynthesizedSteps> exact;
   if (request.exact_nodes) {
     if (progress) progress("searching", 0, request.blocks.size());
-    const bool back = has_reducing(request.task.collective);
-    std::vector<Attempt> made = exact_attempts(request, back ? backwards : ways, attempts, exact);
+    std::vector<Attempt> made = exact_attempts(request, ways, backwards, attempts, exact);
     for (std::size_t i = 0; i < made.size(); ++i) {
       const sched::Schedule schedule = schedule_of(task_of(made[i].block_bytes), made[i].moves, "");
       made[i].makespan_s = run_flows({schedule, platform, wiring}).makespan_s();

@@ -33,7 +33,7 @@ struct SynthesisRequest {
   /// Sizes and starts that make more moves are left out.
   std::uint64_t most_moves = 8192;
   /// Also search for the fewest steps (exact.h), by at most so many choices for each size of units.
-  /// Not for an allreduce, which is two collectives.
+  /// An allreduce is searched as SCCL makes it: its two halves, each by so many choices.
   std::optional<std::uint64_t> exact_nodes;
   /// Go on from the best of what was improved, by at most so many runs (descend.h); 0: do not.
   std::uint64_t descent_runs = 0;
@@ -45,7 +45,10 @@ struct SynthesizedSteps {
   std::uint32_t steps = 0;
   std::uint32_t at_least = 0;  // no schedule in steps has fewer; below `steps`: that is not proven
   std::uint64_t nodes = 0;     // choices that were looked at
-  double makespan_s = 0;       // of such a schedule, by the flow engine
+  /// 2: a reduce-scatter and then an allgather, whose steps and bounds are added. `at_least` is of
+  /// such allreduces only.
+  std::uint32_t halves = 1;
+  double makespan_s = 0;  // of such a schedule, by the flow engine
 };
 
 /// What descend() made of the best.

@@ -240,8 +240,12 @@ class Advise(ProgramCase):
         self.assertLessEqual(whole["steps"], ended["steps"])
         self.assertIsNone(self.synthesize("multicast")["synthesized_steps"])
         self.assertIsNone(self.synthesize("multicast")["synthesized_descent_kept"])
-        self.assertIn("fewest steps: an allreduce is two collectives",
-                      self.bad(*asked("--collective", "allreduce", blocks="32KiB")))
+        # A share a rank: 2 (n - 1), as the ring has.
+        shares = asked("-p", "star:latency=1us", "--collective", "allreduce", blocks="32KiB")
+        (both,) = self.document(*shares)["synthesized_steps"]
+        self.assertEqual((both["steps"], both["at_least"]), (14, 14))
+        self.assertRegex(self.good(*shares), r"fewest steps +14 .*: no reduce-scatter and allgather "
+                                             r"have fewer")
         self.assertIn("fewest steps: 9 ranks; expected at most 8",
                       self.bad(*asked(*star, ranks="9", blocks="32KiB")))
         self.assertIn("fewest steps: 512 units of all ranks together",

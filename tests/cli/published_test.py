@@ -42,7 +42,19 @@ class Published(ProgramCase):
             theirs = None
             if program.suffix == ".bin" and shutil.which("LogGOPSim"):
                 theirs = loggopsim_s(program, EAGER)
-            print(f"{program.name}: {ours} s" + (f", LogGOPSim {theirs} s" if theirs else ""))
+            slack = self.document("slack", program, "--eager", EAGER, *MACHINE)
+            floats = slack["total_float_s"]
+            free = sum(spare > 0 for spare in floats)
+            print(f"{program.name}: {ours} s" + (f", LogGOPSim {theirs} s" if theirs else "") +
+                  f"; {free} of {len(floats)} operations have float")
+            # One message is received by nobody.
+            self.good("export", program, "--eager", EAGER, "--to", "goal", "-o", "whole.goal")
+            spoilt, receives = re.subn(r"recv \d+b from .*", "calc 0",
+                                       (self.folder / "whole.goal").read_text(), count=1)
+            if receives:
+                self.write("spoilt.goal", spoilt)
+                self.assertRegex(self.bad("check", "spoilt.goal", "--eager", EAGER),
+                                 r"^slackline: spoilt.goal:\d+: .* has no matching recv")
 
     def test_msccl_algorithms(self):
         for algorithm in published("SLACKLINE_MSCCL_ALGORITHMS", ".xml"):

@@ -13,6 +13,7 @@
 #include "tests/hw/legal_order.h"
 #include "tests/hw/local_ranks.h"
 #include "tests/hw/racing_schedules.h"
+#include "tests/support/collective_specs.h"
 
 namespace slackline {
 namespace {
@@ -67,6 +68,13 @@ TEST(Schedules, EveryOptionProvesItsBytes) {
       if (HasFailure()) return;
     }
     ++size;
+  }
+}
+
+TEST(Schedules, EveryCollectiveProvesItsBytes) {
+  for (const char* const spec : testing::kCollectiveSpecs) {
+    run_and_prove(spec);
+    if (HasFailure()) return;
   }
 }
 

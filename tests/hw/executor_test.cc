@@ -13,6 +13,7 @@
 #include "sched/event_graph.h"
 #include "tests/hw/dataflow.h"
 #include "tests/hw/local_ranks.h"
+#include "tests/support/collective_specs.h"
 
 namespace slackline {
 namespace {
@@ -106,26 +107,16 @@ TEST_P(Providers, FlagsInRingsAreUsedAgain) {
                 "table-multicast:ranks=3,bytes=100,messages=20,slots=2,senders=3,delivery=stable");
 }
 
-TEST_P(Providers, SumsAndCallsProveTheirBytes) {
+TEST_P(Providers, EveryCollectiveProvesItsBytes) {
+  for (const char* const spec : testing::kCollectiveSpecs) {
+    run_and_prove(GetParam(), spec);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(Providers, CallsProveTheirBytes) {
   for (const char* const spec :
-       {"reduce:ranks=7,bytes=20000,block=3000",
-        "reduce:ranks=4,bytes=999,block=100,by=binary-tree",
-        "allreduce:ranks=5,bytes=3000,block=1000",
-        "allgather:ranks=6,bytes=5000,block=1000",
-        "barrier:ranks=6",
-        "allreduce:ranks=5,bytes=3001,block=500,by=ring,in-flight=2",
-        "allreduce:ranks=6,bytes=3001,block=500,by=recursive-doubling",
-        "allreduce:ranks=7,bytes=3001,block=500,by=rabenseifner,adders=2",
-        "reduce-scatter:ranks=5,bytes=3001,block=500",
-        "reduce-scatter:ranks=6,bytes=3001,by=recursive-halving",
-        "allgather:ranks=5,bytes=500,by=ring",
-        "allgather:ranks=6,bytes=500,by=recursive-doubling",
-        "allgather:ranks=7,bytes=500,by=bruck",
-        "scatter:ranks=6,bytes=500,root=2",
-        "gather:ranks=7,bytes=500,root=3",
-        "alltoall:ranks=6,bytes=500",
-        "alltoall:ranks=7,bytes=500,block=300,by=bruck",
-        "call:ranks=4,bytes=64,messages=40,chunk=512,chunk-limit=2,notify=consume",
+       {"call:ranks=4,bytes=64,messages=40,chunk=512,chunk-limit=2,notify=consume",
         "call-return:ranks=3,bytes=24,messages=30,chunk=256,chunk-limit=3,handler=2us",
         "call:ranks=3,bytes=64,messages=20,reads=count,handler=1us",
         "call-buffer-read:ranks=3,bytes=3000,messages=9",

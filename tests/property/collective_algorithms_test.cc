@@ -1,13 +1,18 @@
 // The algorithms of collectives that no multicast makes: proved for all small numbers of ranks,
 // with the steps and bytes that the literature says, and broken by every single defect of a plan.
+#include "sched/pattern/collective_algorithms.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sched/compile.h"
@@ -20,6 +25,7 @@
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/ring.h"
 #include "sched/verify.h"
+#include "tests/support/collective_specs.h"
 #include "tests/support/input_error.h"
 
 namespace slackline::testing {
@@ -177,9 +183,11 @@ TEST(CollectiveAlgorithmCosts, AreThoseOfTheLiterature) {
     const Traffic bruck_exchange(bruck_alltoall(options_of(n, share)));
     EXPECT_EQ(bruck_exchange.steps, up);
     EXPECT_THAT(bruck_exchange.messages, Each(up));
-    if (std::has_single_bit(n)) {
-      EXPECT_THAT(bruck_exchange.sent, Each(n / 2 * up * share));
-    }
+    // In the step of a bit what still has that bit of its distance goes: by all distances, their
+    // ones.
+    std::uint64_t ones = 0;
+    for (std::uint32_t distance = 1; distance < n; ++distance) ones += std::popcount(distance);
+    EXPECT_THAT(bruck_exchange.sent, Each(ones * share));
 
     // The shares of all subtrees but the root's, by the edge above them.
     const CollectivePlan scattered = binomial_scatter(options_of(n, share));
@@ -204,8 +212,13 @@ TEST(CollectiveAlgorithmCosts, AreThoseOfTheLiterature) {
     EXPECT_EQ(rabenseifner.all(), p * 2 * (p - 1) * 10 + folded * (3 * bytes / 2 + bytes));
     const Traffic halving(recursive_halving_reduce_scatter(options_of(n, all)));
     EXPECT_EQ(halving.steps, down + 2 * extra);
+    // Every share is sent p / 2 times, p / 4 times, …; what is folded is sent whole before, and a
+    // share of the sum behind.
+    EXPECT_EQ(halving.all(), (p - 1) * all + folded * (all + share));
     const Traffic gathering(recursive_doubling_allgather(options_of(n, share)));
     EXPECT_EQ(gathering.steps, down + 2 * extra);
+    // No share comes twice to a rank.
+    EXPECT_EQ(gathering.all(), (n - 1) * all);
     if (folded != 0) continue;
     EXPECT_THAT(doubling.sent, Each(down * bytes));
     EXPECT_THAT(rabenseifner.sent, Each(2 * (n - 1) * share));
@@ -283,6 +296,36 @@ TEST(CollectiveAlgorithmSpec, NodesAreProvedOfAllSizes) {
                   "");
       }
     }
+  }
+}
+
+// What the tests of transports carry out leaves out no collective and no algorithm.
+TEST(CollectiveSpecs, HaveEveryAlgorithm) {
+  std::set<std::string> have;
+  for (const char* text : kCollectiveSpecs) {
+    const std::string spec(text);
+    const std::string pattern = spec.substr(0, spec.find(':'));
+    have.insert(pattern);
+    if (const std::size_t by = spec.find(",by="); by != std::string::npos) {
+      const std::size_t end = std::min(spec.find(',', by + 1), spec.size());
+      have.insert(pattern + " " + spec.substr(by + 4, end - by - 4));
+    }
+    EXPECT_EQ(defect(spec), "");
+  }
+  const std::pair<const char*, CollectiveAlgorithms> all[] = {
+      {"allreduce", allreduce_algorithms()},
+      {"allgather", allgather_algorithms()},
+      {"reduce-scatter", reduce_scatter_algorithms()},
+      {"alltoall", alltoall_algorithms()}};
+  for (const auto& [pattern, algorithms] : all) {
+    for (const CollectiveAlgorithm& algorithm : algorithms) {
+      EXPECT_TRUE(have.contains(fmt::format("{} {}", pattern, algorithm.name)))
+          << pattern << " by " << algorithm.name;
+    }
+  }
+  for (const char* pattern : {"reduce", "scatter", "gather", "alltoallv", "scatterv", "gatherv",
+                              "barrier", "switch-allreduce", "switch-reduce"}) {
+    EXPECT_TRUE(have.contains(pattern)) << pattern;
   }
 }
 

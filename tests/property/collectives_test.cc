@@ -49,6 +49,21 @@ TEST_P(Collectives, AreProvedForAllSmallSizes) {
   }
 }
 
+TEST_P(Collectives, AreProvedForEveryNumberOfRanks) {
+  for (std::uint32_t n = 17; n <= 70; ++n) {
+    const std::uint32_t bytes = 8 * (1 + n % 4) - n % 7;
+    for (const char* name : {"reduce", "allreduce"}) {
+      ASSERT_EQ(defect(fmt::format("{}:ranks={},bytes={},block=8,by={},root={}", name, n, bytes,
+                                   GetParam(), n / 3)),
+                "");
+    }
+    ASSERT_EQ(
+        defect(fmt::format("allgather:ranks={},bytes={},block=8,by={}", n, 1 + n % 12, GetParam())),
+        "");
+    ASSERT_EQ(defect(fmt::format("barrier:ranks={},by={}", n, GetParam())), "");
+  }
+}
+
 TEST_P(Collectives, AreProvedHoweverTheyAreLowered) {
   std::mt19937 random(5);
   for (const char* ready : {"send", "write", "none"}) {
@@ -118,6 +133,42 @@ TEST(CollectiveSteps, AreOptimalOnTheCirculant) {
   }
   // One block each: one message per rank and step.
   EXPECT_EQ(allgather_plan(options_of(13, 1), "circulant").messages.size(), 13u * 4);
+}
+
+std::uint64_t bytes_sent(const CollectivePlan& plan) {
+  std::uint64_t sum = 0;
+  for (const CollectivePlan::Message& m : plan.messages) {
+    for (std::uint32_t p = m.first_piece; p < m.first_piece + m.pieces; ++p) {
+      const CollectivePlan::Piece& piece = plan.pieces[p];
+      sum += plan.begin[piece.first + piece.count] - plan.begin[piece.first];
+    }
+  }
+  return sum;
+}
+
+// A multicast backwards: as many steps, and what each rank received it sends. There and back twice
+// that. Full binary trees and double trees have the steps that they are known for (Sanders, Speck
+// and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009).
+TEST_P(Collectives, HaveTheStepsAndBytesOfTheirMulticast) {
+  for (std::uint32_t n = 2; n <= 70; ++n) {
+    for (const std::uint32_t k : {1u, 2u, 7u, 16u}) {
+      SCOPED_TRACE(fmt::format("{} ranks, {} blocks", n, k));
+      const MulticastOptions options = options_of(n, k);
+      const std::uint32_t steps = pattern_named(GetParam()).plan(options).steps;
+      const CollectivePlan reduce = reduce_plan(options, GetParam());
+      const CollectivePlan allreduce = allreduce_plan(options, GetParam());
+      EXPECT_EQ(reduce.steps, steps);
+      EXPECT_EQ(allreduce.steps, 2 * steps);
+      EXPECT_EQ(bytes_sent(reduce), std::uint64_t{n - 1} * k);
+      EXPECT_EQ(bytes_sent(allreduce), 2 * std::uint64_t{n - 1} * k);
+      if (GetParam() == "binary-tree" && (n & (n + 1)) == 0) {
+        EXPECT_EQ(allreduce.steps, 4 * (k + floor_log2(n) - 1));
+      }
+      if (GetParam() == "double-tree") {
+        EXPECT_LE(allreduce.steps, 2 * (k + 2 * floor_log2(n - 1)));
+      }
+    }
+  }
 }
 
 TEST(CollectiveSteps, AreThoseOfTheSchedule) {

@@ -103,6 +103,22 @@ TEST(SizedPieces, GoFromTheRootAndToIt) {
   }
 }
 
+TEST(SizedPieces, AreProvedForEveryNumberOfRanks) {
+  const TempFolder folder;
+  for (std::uint32_t n = 21; n <= 70; ++n) {
+    Dice dice(200 + n);
+    const std::string all = folder.write("all", text_of(random_sizes(dice, n, n)));
+    const std::string one = folder.write("one", text_of(random_sizes(dice, 1, n)));
+    for (const std::string& text :
+         {fmt::format("alltoallv:ranks={},sizes={},block=7", n, all),
+          fmt::format("scatterv:ranks={},sizes={},block=7,root={}", n, one, n - 1),
+          fmt::format("gatherv:ranks={},sizes={},block=7,root={}", n, one, n / 2)}) {
+      const Diagnostics found = verify(compile(parse_spec(text)));
+      ASSERT_TRUE(found.empty()) << text << ": " << found.front().message;
+    }
+  }
+}
+
 // Three ranks, in steps as pairwise alltoall has them: rank 1 sends rank 2 its second piece first.
 TEST(SizedPieces, StandOneBehindTheOther) {
   const TempFolder folder;

@@ -265,13 +265,39 @@ TEST(FewestSteps, AreFoundBesideTheGreedy) {
     EXPECT_EQ(synthesize(request, platform, wiring).schedule.digest(), found.schedule.digest());
   }
   SynthesisRequest request;
-  request.task = {Collective::kAllreduce, 6, 60'000, 1};
-  request.blocks = {10'000};
+  request.task = {Collective::kMulticast, 6, 60'000, 1};
   request.exact_nodes = 10;
-  EXPECT_THROW(synthesize(request, platform, wiring), Unsupported);
-  request.task.collective = Collective::kMulticast;
   request.blocks = {100};
   EXPECT_THROW(synthesize(request, platform, wiring), InputError);
+}
+
+// On a star each half of an allreduce of one unit a rank takes as many steps as a rank has shares
+// to receive: 2 (n - 1), the ring's. On a torus the halves' steps are added as well.
+TEST(FewestSteps, OfAnAllreduceAreThoseOfItsHalves) {
+  for (const char* const spec : {"star", "torus:dims=6"}) {
+    const machine::Platform platform = machine::load_platform(spec);
+    const machine::Wiring wiring(platform, 6);
+    const auto fewest = [&](Collective collective, std::uint64_t bytes) {
+      SynthesisRequest request;
+      request.task = {collective, 6, bytes, 1};
+      request.blocks = {10'000};
+      request.attempts = 4;
+      request.improvements = 10;
+      request.exact_nodes = 20'000;
+      const Synthesized found = synthesize(request, platform, wiring);
+      for (const sched::Diagnostic& d : sched::verify(found.schedule)) ADD_FAILURE() << d.message;
+      EXPECT_EQ(found.exact.size(), 1u);
+      EXPECT_EQ(found.exact[0].halves, collective == Collective::kAllreduce ? 2u : 1u);
+      EXPECT_EQ(found.exact[0].steps, found.exact[0].at_least);
+      return found.exact[0].steps;
+    };
+    const std::uint32_t halves =
+        fewest(Collective::kReduceScatter, 60'000) + fewest(Collective::kAllgather, 10'000);
+    EXPECT_EQ(fewest(Collective::kAllreduce, 60'000), halves) << spec;
+    if (std::string(spec) == "star") {
+      EXPECT_EQ(halves, 10u);
+    }
+  }
 }
 
 }  // namespace
