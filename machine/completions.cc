@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "machine/run/signals.h"
 
@@ -10,6 +12,7 @@ namespace slackline::machine {
 using sched::Op;
 using sched::OpId;
 using sched::OpKind;
+using sched::Slice;
 
 bool completions_cost(const Platform& platform) { return !completion_figure(platform).empty(); }
 
@@ -51,7 +54,8 @@ Completions::Completions(const sched::Schedule& schedule, const Platform& platfo
   if (block_s_ > 0 || callback_s_ > 0) find_messages();
 }
 
-// A message is what receives bring into one buffer.
+// A message is what receives bring into one buffer. A receive without bytes brings nothing, whether
+// it names a place in memory (a block of a message without bytes) or none (a credit).
 void Completions::find_messages() {
   message_of_.resize(schedule_.op_count(), kNone);
   receives_.resize(schedule_.buffers().size(), 0);
@@ -76,8 +80,12 @@ void Completions::find_messages() {
                       "a platform with {}",
                       describe(schedule_, OpId(i)), block_s_ > 0 ? "o_block" : "o_callback"));
     }
-    if (data.count == 0) continue;
-    message_of_[i] = schedule_.slices(data).front().buffer.value;
+    if (op.match.valid() && schedule_.payload_bytes(schedule_.op(op.match)) == 0) continue;
+    const auto slices = schedule_.slices(data);
+    const auto first =
+        std::find_if(slices.begin(), slices.end(), [](const Slice& s) { return s.bytes != 0; });
+    if (first == slices.end()) continue;
+    message_of_[i] = first->buffer.value;
     ++receives_[message_of_[i]];
   }
 }

@@ -30,8 +30,16 @@ double most_early_s(double length_s, double clock_s) {
   return 1e-9 + 1e-6 * length_s + kClockSteps * clock_s;
 }
 
+// A payload of SimGrid's is a whole number below 2^64, and no grain is larger than a byte.
 std::uint64_t most_on_wire(const machine::Framing& framing, std::uint64_t largest_bytes) {
-  return static_cast<std::uint64_t>(std::min(std::ceil(framing.wire_bytes(largest_bytes)), 0x1p63));
+  const double on_wire = std::ceil(framing.wire_bytes(largest_bytes));
+  if (on_wire > 0x1p63) {
+    throw Unsupported(
+        fmt::format("simgrid: a message of {} bytes has {:.4g} on the wire, with what packets and "
+                    "lines add; expected at most 2^63, or another engine",
+                    largest_bytes, on_wire));
+  }
+  return static_cast<std::uint64_t>(on_wire);
 }
 
 }  // namespace

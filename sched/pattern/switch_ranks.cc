@@ -56,18 +56,19 @@ SwitchRanks::SwitchRanks(std::uint32_t ranks, const SwitchOptions& options) : ra
       options.fan_out.empty() ? std::vector<std::uint32_t>{ranks - 1} : options.fan_out;
   members_ = most_members(ranks, fan_out);
   const std::vector<std::uint32_t> all = counts(members_, fan_out);
-  if (sum(all) != ranks) {
-    throw InputError(
-        fmt::format("ranks: {} are no members with the switches of fan-out={}; expected {} for {} "
-                    "members, or {} "
-                    "for {}",
-                    ranks, fmt::join(fan_out, "x"), sum(all), members_,
-                    sum(counts(members_ + 1, fan_out)), members_ + 1));
-  }
   if (all.back() != 1) {
     throw InputError(
         fmt::format("fan-out: {} has {} switches at its last level for {} members; expected one",
                     fmt::join(fan_out, "x"), all.back(), members_));
+  }
+  if (sum(all) != ranks) {
+    const std::vector<std::uint32_t> next = counts(members_ + 1, fan_out);
+    const std::string otherwise =
+        next.back() == 1 ? fmt::format("{} for {}", sum(next), members_ + 1) : "a larger fan-out";
+    throw InputError(
+        fmt::format("ranks: {} are no members with the switches of fan-out={}; expected {} for {} "
+                    "members, or {}",
+                    ranks, fmt::join(fan_out, "x"), sum(all), members_, otherwise));
   }
   std::uint32_t first = 0;
   for (std::size_t l = 0; l < all.size(); ++l) {

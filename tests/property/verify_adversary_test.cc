@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "sched/compile.h"
 #include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/support/asked_count.h"
@@ -103,6 +104,66 @@ TEST(VerifyAdversary, NoRunRefutesAMutantThatIsProved) {
   }
   EXPECT_GE(counts.proved, 50);
   EXPECT_GE(counts.refuted, 300);
+}
+
+// Small specs of every kind of program that the verifier takes: multicasts, sums, exchanges,
+// notifications by flags, calls, and what one-sided operations look up.
+constexpr const char* kSpecs[] = {
+    "chain:ranks=3,bytes=8,block=3,window=2,ready=write,in-flight=0",
+    "circulant:ranks=3,bytes=6,block=2,lower=put,start=all",
+    "binomial-pipeline:ranks=4,bytes=4,block=2,order=lockstep",
+    "sequential:ranks=2,bytes=6,block=2,stripes=2,messages=2",
+    "scatter-allgather:ranks=3,bytes=6,block=2,messages=2,ready=none,first-block=copy",
+    "ring-buffer:ranks=3,bytes=3,messages=4,slots=2",
+    "ring-buffer:ranks=2,bytes=2,messages=3,slots=2,consume=in-place",
+    "table-multicast:ranks=3,bytes=2,messages=3,slots=2,delivery=stable",
+    "reduce:ranks=3,bytes=4,block=2,slots=1",
+    "reduce:ranks=4,bytes=2,by=binomial-tree,adders=1,messages=2",
+    "allreduce:ranks=3,bytes=6,block=2,by=ring",
+    "allreduce:ranks=4,bytes=4,block=2,by=recursive-doubling",
+    "reduce-scatter:ranks=3,bytes=6,block=2",
+    "allgather:ranks=3,bytes=2,by=bruck,messages=2",
+    "alltoall:ranks=3,bytes=6,messages=2",
+    "gather:ranks=4,bytes=2",
+    "barrier:ranks=4,messages=2",
+    "switch-allreduce:ranks=4,bytes=4,block=2",
+    "switch-multicast:ranks=4,bytes=6,block=2,loss=300000",
+    "call:ranks=2,bytes=3,messages=2",
+    "call-return:ranks=2,bytes=2",
+    "broadcast-buffer-read:ranks=3,bytes=2",
+};
+
+TEST(VerifyAdversary, NoRunRefutesAMutantOfAPatternThatIsProved) {
+  std::vector<Draft> samples;
+  for (const char* spec : kSpecs) {
+    const Schedule schedule = compile(parse_spec(spec));
+    ASSERT_FALSE(has_errors(verify(schedule))) << spec;
+    ASSERT_EQ(refutation(schedule, 1), "") << spec;
+    samples.push_back(Draft::from(schedule));
+  }
+  Random random(6);
+  Counts counts;
+  const int attempts = static_cast<int>(asked_count("SLACKLINE_ADVERSARY_MUTANTS", 2000));
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::size_t number = random() % samples.size();
+    Draft draft = samples[number];
+    const auto all = mutations();
+    const auto& [kind, mutate] = all[random() % all.size()];
+    if (!mutate(draft, random)) continue;
+    std::optional<Schedule> schedule;
+    try {
+      schedule = draft.build();
+    } catch (const InputError&) {
+      continue;
+    }
+    judge(*schedule, random(), fmt::format("{}, attempt {}: {}", kSpecs[number], attempt, kind),
+          counts);
+    if (HasFailure()) return;
+  }
+  fmt::print("{} mutants: {} proved, {} refuted in a run\n", attempts, counts.proved,
+             counts.refuted);
+  EXPECT_GE(counts.proved, attempts / 20);
+  EXPECT_GE(counts.refuted, attempts / 20);
 }
 
 }  // namespace

@@ -116,6 +116,39 @@ TEST(Completions, HaveTheirBlocksProcessedAndTheirMessagesCalledBackFor) {
   EXPECT_EQ(done(platform), (std::vector<double>{9, 9, 11, 13, 15}));
 }
 
+// A receive without bytes has nothing to process and completes no message, also where it names a
+// place in memory: blocks of a message without bytes do, and those of a barrier.
+TEST(Completions, WithoutBytesBringNoData) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 2000\nbuffer 1 rank 1 bytes 2000\n"
+      "buffer 2 rank 1 bytes 0\nchannel 0 from 0 to 1\n"
+      "pre 0[0+2000] value 0\n"
+      "rank 0\n"
+      "  0 send on 0 reads 0[0+0]\n"
+      "  1 put on 0 reads 0[0+0] writes 2[0+0] imm\n"
+      "  2 send on 0\n"
+      "  3 send on 0 reads 0[0+1000]\n"
+      "  4 send on 0 reads 0[1000+1000]\n"
+      "rank 1\n"
+      "  5 recv on 0 writes 2[0+0]\n"
+      "  6 recv on 0\n"
+      "  7 recv on 0 writes 1[0+1000]\n"
+      "  8 recv on 0 writes 2[0+0] 1[0+1000]\n"
+      "  9 recv on 0 writes 1[1000+1000]\n");
+  Platform platform = testing::round_platform();
+  platform.o_block = us(2);
+  platform.o_callback = us(20);
+  const sched::Trace trace = analysis::run_events({schedule, platform});
+  std::vector<double> done_us;
+  for (std::uint32_t i = 5; i < 10; ++i) {
+    done_us.push_back(std::round(trace.ops[i].done_s * 1e9) / 1e3);
+  }
+  // Messages without bytes leave at 1, 2 and 3, are there at 4, 5 and 6, and are seen 2 us later.
+  // Op 7 has room for bytes, and gets none. The two blocks are one message, of buffer 1 alone:
+  // there at 10 and 11, its second block takes 2 + 20 from 12 on.
+  EXPECT_EQ(done_us, (std::vector<double>{6, 7, 8, 12, 34}));
+}
+
 TEST(Completions, RefuseCallbacksWhereReceivesComeAgain) {
   const sched::Schedule schedule = sched::read_text(
       "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 8\nbuffer 1 rank 1 bytes 8\n"

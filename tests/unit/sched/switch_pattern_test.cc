@@ -171,6 +171,10 @@ TEST(SwitchPatterns, SayWhatTheyCannotBe) {
       error("multicast:ranks=8,bytes=8,fan-out=2x3"),
       "ranks: 8 are no members with the switches of fan-out=2x3; expected 7 for 4 members, or 9 "
       "for 5");
+  EXPECT_EQ(
+      error("multicast:ranks=4,bytes=8,fan-out=2"),
+      "ranks: 4 are no members with the switches of fan-out=2; expected 3 for 2 members, or a "
+      "larger fan-out");
   EXPECT_EQ(error("allreduce:ranks=13,bytes=8,fan-out=2x3"),
             "fan-out: 2x3 has 2 switches at its last level for 7 members; expected one");
   EXPECT_EQ(error("reduce:ranks=9,bytes=8,fan-out=2x3,root=5"),

@@ -10,6 +10,7 @@
 #include "sched/builder.h"
 #include "sim/grain.h"
 #include "sim/simgrid_engine.h"
+#include "tests/support/input_error.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::sim {
@@ -58,6 +59,22 @@ TEST(SimgridLimits, AMessageOfAnySizeTakesItsTime) {
                   1e-9);
       }
     }
+  }
+}
+
+// Packets and lines add to a message. What they add may be more than SimGrid can count.
+TEST(SimgridLimits, AMessageIsRefusedThatIsTooLargeOnTheWire) {
+  constexpr std::uint64_t kBytes = std::uint64_t{1} << 61;
+  const double w_s = 4 * static_cast<double>(kBytes) / kRate;
+  EXPECT_LT(
+      off(run_simgrid({puts(1, kBytes), platform("mtu=1,packet_overhead=3")}).makespan_s(), w_s),
+      1e-9);
+  for (const std::string nic : {"nic=serial", "nic=fair"}) {
+    EXPECT_EQ(testing::error_of([&] {
+                run_simgrid({puts(1, kBytes), platform("mtu=1,packet_overhead=4," + nic)});
+              }),
+              "simgrid: a message of 2305843009213693952 bytes has 1.153e+19 on the wire, with "
+              "what packets and lines add; expected at most 2^63, or another engine");
   }
 }
 
