@@ -56,7 +56,9 @@ std::vector<double> linear_marks(double low, double high, double most) {
   double step = base::axis_step(high - low);
   while ((high - low) / step > most) step *= 2;
   std::vector<double> marks;
-  for (double i = std::ceil(low / step - kRounding); i * step <= high * (1 + kRounding); ++i) {
+  // Of -0, which is written otherwise, 0 is made.
+  double i = std::ceil(low / step - kRounding) + 0.0;
+  for (; i * step <= high * (1 + kRounding); ++i) {
     marks.push_back(i * step);
   }
   return marks;

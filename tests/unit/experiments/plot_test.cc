@@ -110,8 +110,8 @@ TEST(PlotCommands, NumbersWithAUnitStandBesideMarks) {
   figure.y = {"median makespan", 10};
   figure.series = {{"a", {1024, 65536, 1048576}, {2e-4, 1e-3, 5e-3}}};
   const std::string commands = plot_commands({&figure, 1}, {AxisUnit::kBytes, AxisUnit::kSeconds});
-  EXPECT_THAT(commands, HasSubstr("set xtics (\"1 KiB\" 1024, \"8 KiB\" 8192, \"64 KiB\" 65536, "
-                                  "\"512 KiB\" 524288)\n"));
+  EXPECT_THAT(commands, HasSubstr("set xtics (\"1 KiB\" 1024, \"4 KiB\" 4096, \"16 KiB\" 16384, "
+                                  "\"64 KiB\" 65536, \"256 KiB\" 262144, \"1 MiB\" 1048576)\n"));
   EXPECT_THAT(commands, HasSubstr("set ytics (\"200 us\" 0.0002, \"500 us\" 0.0005, \"1 ms\" "
                                   "0.001, \"2 ms\" 0.002, \"5 ms\" 0.005)\n"));
   figure.y.log_base = 0;
@@ -136,7 +136,7 @@ TEST(PlotCommands, LongNamesStandBelowTheCurves) {
   Figure figure = sample();
   EXPECT_THAT(plot_commands(figure), HasSubstr("set key outside right top\n"));
   figure.series[0].name = std::string(40, 'a');
-  EXPECT_THAT(plot_commands(figure), HasSubstr("set key below samplen 2 height 1 maxcols 1\n"));
+  EXPECT_THAT(plot_commands(figure), HasSubstr("set key below samplen 2 height 1 maxcols 2\n"));
   figure.title = std::string(200, 't');
   EXPECT_THAT(plot_commands(figure), HasSubstr("t…\"\nset xlabel")) << "no longer than the picture";
 }
