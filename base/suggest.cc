@@ -53,7 +53,10 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
   return nearest;
 }
 
-std::string did_you_mean(std::string_view given, std::span<const std::string_view> names) {
+namespace {
+
+// "'a', 'b' or 'c'", or "".
+std::string meant_names(std::string_view given, std::span<const std::string_view> names) {
   std::vector<std::string_view> meant;
   if (const std::string_view nearest = nearest_name(given, names); !nearest.empty()) {
     meant.push_back(nearest);
@@ -63,21 +66,30 @@ std::string did_you_mean(std::string_view given, std::span<const std::string_vie
     });
   }
   if (meant.empty() || meant.size() > kMostMeant) return "";
-  std::string text = fmt::format(": did you mean '{}'", meant.front());
+  std::string text = fmt::format("'{}'", meant.front());
   for (std::size_t i = 1; i < meant.size(); ++i) {
     text += fmt::format("{} '{}'", i + 1 < meant.size() ? "," : " or", meant[i]);
   }
-  return text + '?';
+  return text;
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view given, std::span<const std::string_view> names) {
+  const std::string meant = meant_names(given, names);
+  return meant.empty() ? "" : fmt::format(": did you mean {}?", meant);
 }
 
 std::string unknown_name(std::string_view what, std::string_view given,
                          std::span<const std::string_view> names) {
   constexpr std::size_t kMostNames = 24;  // beyond, a line that helps no more
-  const std::string meant = did_you_mean(given, names);
+  const std::string meant = meant_names(given, names);
   if (!meant.empty() && names.size() > kMostNames) {
-    return fmt::format("unknown {} '{}'{}", what, given, meant);
+    return fmt::format("unknown {} '{}': did you mean {}?", what, given, meant);
   }
-  return fmt::format("unknown {} '{}'{}; known: {}", what, given, meant, fmt::join(names, ", "));
+  return fmt::format("unknown {} '{}'{}; known: {}", what, given,
+                     meant.empty() ? "" : fmt::format(": did you mean {}?", meant),
+                     fmt::join(names, ", "));
 }
 
 }  // namespace slackline::sched

@@ -122,8 +122,8 @@ def command_page(command, version, text):
     if "Positionals" in sections:
         lines += [".SH ARGUMENTS", *listed(entries(sections["Positionals"]), positional)]
     lines += [".SH OPTIONS", *listed(entries(sections["Options"]), option)]
-    for group in GROUPS:
-        if group in sections:
+    for group in sections:
+        if group in GROUPS:
             lines += [f".SS {roff(group)}", *listed(entries(sections[group]), option)]
     if "Examples" in sections:
         lines += [".SH EXAMPLES", *example_lines(sections["Examples"])]
