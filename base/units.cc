@@ -120,9 +120,19 @@ std::string in_largest_unit(std::uint64_t value, const std::array<Unit, n>& unit
                          : fmt::format("{}{}", value / best->scale, best->name);
 }
 
+// With four digits, in the largest unit of which this is one at least. What these digits round up
+// to a thousand of a unit is one of the next: 999.96 ns is 1 us.
 std::string engineering(double value, std::initializer_list<std::pair<double, const char*>> units) {
+  const char* above = nullptr;  // the next larger unit
   for (const auto& [scale, unit] : units) {
-    if (std::abs(value) >= scale) return fmt::format("{:.4g} {}", value / scale, unit);
+    if (std::abs(value) >= scale) {
+      const std::string number = fmt::format("{:.4g}", value / scale);
+      if (above != nullptr && (number == "1000" || number == "-1000")) {
+        return fmt::format("{}1 {}", value < 0 ? "-" : "", above);
+      }
+      return fmt::format("{} {}", number, unit);
+    }
+    above = unit;
   }
   const auto& last = *(units.end() - 1);
   return fmt::format("{:.4g} {}", value / last.first, last.second);

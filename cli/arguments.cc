@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/split.h"
 #include "base/suggest.h"
 #include "base/write_file.h"
+#include "cli/table.h"
 
 namespace slackline::cli {
 namespace {
@@ -18,6 +20,33 @@ namespace {
 // Of "-o,--output" what stands last.
 std::string long_name(std::string_view names) {
   return std::string(names.substr(names.rfind(',') + 1));
+}
+
+// Of --help, in columns.
+constexpr std::size_t kHelpWidth = 80;
+constexpr std::size_t kHelpColumn = 30;  // where explanations stand
+
+// The explanation of an option in lines that fit beside its name.
+std::string in_lines(std::string_view help) {
+  std::string out;
+  std::size_t used = 0;
+  for (const std::string_view word : base::split(help, ' ')) {
+    const std::size_t width = display_width(word);
+    if (used > 0 && used + 1 + width > kHelpWidth - kHelpColumn) {
+      out += '\n';
+      used = 0;
+    }
+    if (used > 0) out += ' ';
+    used += width + (used > 0 ? 1 : 0);
+    out += word;
+  }
+  return out;
+}
+
+// The library leaves two empty lines between sections.
+std::string with_single_gaps(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
 }
 
 // What an option that does not exist may have meant, or "".
@@ -50,7 +79,7 @@ struct Arguments::Parser {
   explicit Parser(std::string_view command, std::string_view summary)
       : name(command), app(std::string(summary), "slackline " + std::string(command)) {
     app.set_help_flag("-h,--help", "show this and end");
-    app.get_formatter()->column_width(34);
+    app.get_formatter()->column_width(kHelpColumn);
   }
   std::string name;
   CLI::App app;
@@ -91,7 +120,7 @@ void Arguments::positional(std::string_view name, std::string& value, std::strin
           [&value, where = std::string(name)](const std::string& text) {
             value = not_empty(text, where);
           },
-          std::string(help))
+          in_lines(help))
       ->required(needed)
       ->type_name("");
 }
@@ -130,8 +159,7 @@ void Arguments::add_option(std::string_view names, std::string_view value_name,
     return true;
   };
   parser_->app
-      .add_option_function<std::vector<std::string>>(std::string(names), take_one,
-                                                     std::string(help))
+      .add_option_function<std::vector<std::string>>(std::string(names), take_one, in_lines(help))
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
@@ -145,7 +173,7 @@ void Arguments::repeatable(std::string_view names, std::string_view value_name,
     return true;
   };
   parser_->app
-      .add_option_function<std::vector<std::string>>(std::string(names), take, std::string(help))
+      .add_option_function<std::vector<std::string>>(std::string(names), take, in_lines(help))
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
@@ -153,18 +181,24 @@ void Arguments::repeatable(std::string_view names, std::string_view value_name,
 }
 
 void Arguments::flag(std::string_view names, bool& value, std::string_view help) {
-  parser_->app.add_flag(std::string(names), value, std::string(help))->disable_flag_override();
+  parser_->app.add_flag(std::string(names), value, in_lines(help))->disable_flag_override();
+}
+
+void Arguments::section(std::string_view heading) {
+  parser_->app.option_defaults()->group(heading.empty() ? "Options" : std::string(heading));
 }
 
 void Arguments::throw_no_choice(const std::string& text, const std::string& name,
                                 std::string choices) {
+  const std::vector<std::string_view> names = base::split(choices, '|');
+  const std::string meant = sched::did_you_mean(text, names);
   // "a|b|c" is "a, b or c".
   const std::size_t last = choices.rfind('|');
   if (last != std::string::npos) choices.replace(last, 1, " or ");
   for (std::size_t at = 0; (at = choices.find('|', at)) != std::string::npos;) {
     choices.replace(at, 1, ", ");
   }
-  throw InputError(fmt::format("{}: '{}'; expected {}", name, text, choices));
+  throw InputError(fmt::format("{}: '{}'{}; expected {}", name, text, meant, choices));
 }
 
 void Arguments::excludes(std::vector<std::string> these, std::vector<std::string> those,
@@ -203,7 +237,7 @@ std::optional<std::string> Arguments::parse(const std::vector<std::string>& argu
     app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
     parser_->require_no_excluded();
   } catch (const CLI::CallForHelp&) {
-    return app.help();
+    return with_single_gaps(app.help());
   } catch (const CLI::ExtrasError&) {
     // Its own message names them with no word on what was expected.
     const std::vector<std::string> extras = app.remaining();

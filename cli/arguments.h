@@ -77,6 +77,9 @@ class Arguments {
   void repeatable(std::string_view names, std::string_view value_name,
                   std::vector<std::string>& values, std::string_view help);
   void flag(std::string_view names, bool& value, std::string_view help);
+  /// The options that are declared from here on stand under this heading of --help, which is
+  /// letters and blanks. Empty: under "Options", the first one.
+  void section(std::string_view heading);
   /// None of `these` may stand beside any of `those`: then parse() throws InputError. Long names.
   /// `why` stands in the error, if it is not empty: what of `those` does not go with `these`.
   void excludes(std::vector<std::string> these, std::vector<std::string> those,
@@ -88,7 +91,8 @@ class Arguments {
   /// A command line that `--help` shows, without the program's name.
   void example(std::string_view arguments);
 
-  /// Reads the arguments after the command's name. Returns the help text if that was asked for.
+  /// Reads the arguments after the command's name. Returns the help text, of lines of up to 80
+  /// columns where words allow it, if that was asked for.
   /// Throws InputError, of one line, on what the command does not take.
   std::optional<std::string> parse(const std::vector<std::string>& arguments);
 

@@ -168,7 +168,7 @@ class Sweep : public Command {
       if (drawn.figures.empty()) {
         console.note("--plot: nothing is drawn");
       } else {
-        write_output_file(*plot_file_, experiments::draw_svg(drawn.figures));
+        write_output_file(*plot_file_, experiments::draw_svg(drawn.figures, drawn.units));
       }
     }
     write_answer_page(

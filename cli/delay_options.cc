@@ -5,6 +5,7 @@
 namespace slackline::cli {
 
 void DelayOptions::declare(Arguments& arguments) {
+  arguments.section("Delays and failures");
   arguments.option("--delays", "FILE", file_, "a delay plan (TOML)");
   arguments.number("--seed", "N", seed_, "of the random draws (default: the plan's, or 0)", 0);
   if (names_.delay) {
@@ -21,11 +22,13 @@ void DelayOptions::declare(Arguments& arguments) {
       "--noise", "KIND,key=value", noise_,
       "random delays: constant,by=T or uniform,low=T,high=T or exponential,mean=T "
       "or lognormal,median=T,sigma=X or trace,file=FILE; also chance=, rank=, of=");
-  if (!names_.network) return;
-  arguments.repeatable("--link-rate", "link=NAME,rate=RATE,at=TIME", link_rates_,
-                       "another rate for a link of the network, from a time on");
-  arguments.repeatable("--fail", "link=NAME|rank=R,at=TIME", failures_,
-                       "a link, or a rank's host, that is gone from a time on");
+  if (names_.network) {
+    arguments.repeatable("--link-rate", "link=NAME,rate=RATE,at=TIME", link_rates_,
+                         "another rate for a link of the network, from a time on");
+    arguments.repeatable("--fail", "link=NAME|rank=R,at=TIME", failures_,
+                         "a link, or a rank's host, that is gone from a time on");
+  }
+  arguments.section("");
 }
 
 machine::DelayPlan DelayOptions::resolve() const {

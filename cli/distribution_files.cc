@@ -54,7 +54,7 @@ void DistributionFiles::write(std::string_view title, const machine::Samples& sa
   if (plot_) {
     write_output_file(*plot_,
                       svg_distribution(fmt::format("{}: {} runs", title, samples.makespan_s.size()),
-                                       curves_of(samples)));
+                                       curves_of(samples), "each rank's end"));
   }
 }
 

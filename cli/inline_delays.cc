@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/split.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "machine/delay_values.h"
 #include "machine/input_text.h"
@@ -34,8 +35,9 @@ class Items {
       const std::string_view key = item.substr(0, equals);
       if (equals == std::string_view::npos ||
           std::find(keys.begin(), keys.end(), key) == keys.end()) {
-        throw InputError(fmt::format("{}: '{}' is none of its values; expected key=value with {}",
-                                     where_, item, fmt::join(keys, ", ")));
+        throw InputError(fmt::format("{}: '{}' is none of its values{}; expected key=value with {}",
+                                     where_, item, sched::did_you_mean(key, keys),
+                                     fmt::join(keys, ", ")));
       }
       if (find(key)) throw InputError(fmt::format("{}: {} given twice", where_, key));
       items_.emplace_back(key, item.substr(equals + 1));

@@ -74,6 +74,7 @@ void Joining::declare(Arguments& arguments) {
   arguments.option("-t,--transport", "NAME", transport_,
                    "what moves the bytes; `list transports`, or auto: shm on one host, else tcp "
                    "(default: shm)");
+  arguments.section("How the ranks meet");
   verbs_.declare(arguments);
   arguments.option("--host", "ADDRESS", host_,
                    "where the other ranks reach this one (default: the way to the root)");
@@ -96,6 +97,7 @@ void Joining::declare(Arguments& arguments) {
       "ranks to a core each, or to a NUMA node, near the device first (default: none)");
   completion_.declare(arguments);
   hosts_.declare(arguments);
+  arguments.section("");
 }
 
 std::string_view Joining::given() const {

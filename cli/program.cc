@@ -31,12 +31,11 @@ std::string help() {
       "Slackline: compile, prove, simulate, run and analyse RDMA schedules.\n\n"
       "usage: slackline COMMAND [SCHEDULE] [options]\n\n"
       "{}\n"
-      "SCHEDULE is a spec such as binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB, a file that\n"
-      "`compile` wrote (or a GOAL program), or - for standard input. `slackline help COMMAND`\n"
-      "shows a command's options; each takes --json.\n\n"
-      "exit codes: 0 done, 1 the answer is no, 2 bad input, 3 something is missing on this "
-      "machine,\n"
-      "70 a defect of Slackline\n",
+      "SCHEDULE is a spec such as binomial-pipeline:ranks=16,bytes=256MiB,block=1MiB,\n"
+      "a file that `compile` wrote (or a GOAL program), or - for standard input.\n"
+      "`slackline help COMMAND` shows a command's options; each takes --json.\n\n"
+      "exit codes: 0 done, 1 the answer is no, 2 bad input, 3 something is missing on\n"
+      "this machine, 70 a defect of Slackline\n",
       table.text("  "));
 }
 

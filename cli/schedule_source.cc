@@ -69,6 +69,7 @@ LoadedSchedule from_file(const std::string& path, const sched::ImportOptions& op
 
 void ScheduleSource::declare(Arguments& arguments, bool needed) {
   arguments.positional("SCHEDULE", schedule_, "a spec, a file, or - for standard input", needed);
+  arguments.section("How the schedule is made");
   // Each stands for a key of the spec.
   arguments.option("--lower", "send|put", lower_, "two-sided, or one-sided with immediate");
   arguments.option("--ready", "send|write|none", ready_, "how a receiver says that it is ready");
@@ -97,6 +98,7 @@ void ScheduleSource::declare(Arguments& arguments, bool needed) {
                      if (bytes > 0) return bytes;
                      throw InputError(fmt::format("{}: 0 bytes; expected at least 1", what));
                    });
+  arguments.section("");
 }
 
 void ScheduleSource::declare_proof(Arguments& arguments, Proof proof,

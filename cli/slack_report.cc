@@ -208,7 +208,7 @@ std::string slack_heat_map(const LoadedSchedule& loaded, const analysis::TimedSl
   map.x = label("step", least.steps_of_column);
   map.y = label("rank", least.ranks_of_row);
   map.colour = "least total float";
-  map.unit = std::string("s");
+  map.unit = experiments::AxisUnit::kSeconds;
   map.zero = "no float";
   map.columns = least.columns;
   map.rows = least.rows;

@@ -68,6 +68,29 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
+// What people call a column: "median_s" is the median makespan.
+std::string words_of(const std::string& column) {
+  if (!is_time(column)) return column;
+  std::string words = column.substr(0, column.size() - std::string_view("_s").size());
+  const bool is_float = words.ends_with("_float");
+  if (is_float) return words.replace(words.find('_'), 1, " total ");
+  return words + " makespan";
+}
+
+experiments::AxisUnit axis_unit(std::string_view unit) {
+  if (unit == "s") return experiments::AxisUnit::kSeconds;
+  if (unit == "B") return experiments::AxisUnit::kBytes;
+  if (unit == "bit/s") return experiments::AxisUnit::kBitsPerSecond;
+  return experiments::AxisUnit::kNone;
+}
+
+// The name of a curve or a figure: a value of the study's with what it is of, "ranks 8".
+std::string name_of(const std::string& column, const std::string& text) {
+  const bool is_number = column == "seed" || column == "samples" ||
+                         std::ranges::find(sweep::kParts, column) == std::end(sweep::kParts);
+  return is_number && !text.empty() ? column + ' ' + text : text;
+}
+
 // All numbers of an axis, so far.
 class Extent {
  public:
@@ -77,10 +100,9 @@ class Extent {
     unit_ = place.unit;
   }
   experiments::Axis axis(const std::string& column, int log_base) const {
-    const bool has_unit = !unit_.empty() && !is_time(column);
-    return {column + (has_unit ? fmt::format(", {}", unit_) : ""),
-            low_ > 0 && high_ > kFar * low_ ? log_base : 0};
+    return {words_of(column), low_ > 0 && high_ > kFar * low_ ? log_base : 0};
   }
+  experiments::AxisUnit unit() const { return axis_unit(unit_); }
 
  private:
   double low_ = std::numeric_limits<double>::infinity();
@@ -143,14 +165,19 @@ StudyFigures study_figures(const StudyAxes& axes, const sweep::SweepState& state
   }
   for (auto& [number, curves] : points) {
     const std::string& name = figure_names[number];
-    experiments::Figure figure{"study", name.empty() ? axes.y + " over " + axes.x : name,
-                               x.axis(axes.x, 2), y.axis(axes.y, 10)};
-    for (const std::string& curve : curve_names) figure.series.push_back({curve});
+    experiments::Figure figure{
+        "study",
+        name.empty() ? words_of(axes.y) + " over " + words_of(axes.x) : name_of(axes.each, name),
+        x.axis(axes.x, 2), y.axis(axes.y, 10)};
+    for (const std::string& curve : curve_names) {
+      figure.series.push_back({name_of(axes.by, curve)});
+    }
     for (auto& [curve, places] : curves) {
       for (auto& [at, values] : places) figure.series[curve].add(at, median(std::move(values)));
     }
     drawn.figures.push_back(std::move(figure));
   }
+  drawn.units = {x.unit(), y.unit()};
   return drawn;
 }
 

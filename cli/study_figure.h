@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/plot_marks.h"
 #include "experiments/report.h"
 #include "sweep/sweep.h"
 
@@ -27,6 +28,7 @@ StudyAxes parse_axes(std::string_view text, const sweep::Study& study, std::stri
 /// several points at one place the curve goes through the median. Points that failed are left out.
 struct StudyFigures {
   std::vector<experiments::Figure> figures;
+  experiments::AxisUnits units;  // of their axes
   /// Points without a number for an axis: a value that is a text, a rank that never finished, no
   /// slack. They are left out too.
   std::size_t without_number = 0;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include "base/append.h"
 #include "base/axis_step.h"
+#include "base/shown_text.h"
 #include "base/units.h"
 #include "base/xml_text.h"
 
@@ -18,13 +20,15 @@ using sched::append;
 using sched::xml_text;
 
 // In SVG's pixels.
-constexpr double kTop = 60;
+constexpr double kTop = 72;
 constexpr double kPlot = 640;  // width
 constexpr double kHeight = 360;
 constexpr double kRight = 40;
+constexpr double kBottom = 34;
 constexpr double kRow = 20;
 constexpr double kBar = 14;
-constexpr double kLetter = 6.5;             // width, about
+constexpr double kLetter = 6.5;  // width, about
+constexpr double kTitleLetter = 9;
 constexpr std::size_t kMostPoints = 1'000;  // of a curve
 
 constexpr std::string_view kStyle =
@@ -46,9 +50,16 @@ struct Span {
   double high_s;
 };
 
+// What a colour is: "dark" and "light" of bars, "first" and "curve" of curves.
+struct LegendEntry {
+  std::string_view style;
+  std::string_view text;
+};
+
 class Chart {
  public:
-  Chart(std::string_view title, double left, double height, Span span)
+  /// `x_title`: what its times are.
+  Chart(std::string_view title, std::string_view x_title, double left, double height, Span span)
       : left_(left), height_(height), span_(span) {
     if (!(span_.high_s > span_.low_s)) {
       span_.high_s = span_.low_s + std::max(std::abs(span_.low_s) * 0.01, 1e-12);
@@ -57,8 +68,12 @@ class Chart {
            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" "
            "height=\"{1:g}\">\n{2}<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-           left + kPlot + kRight, kTop + height + 20, kStyle);
-    append(out_, "<text class=\"title\" x=\"12\" y=\"24\">{}</text>\n", xml_text(title));
+           left + kPlot + kRight, kTop + height + kBottom, kStyle);
+    const auto most = static_cast<std::size_t>((left + kPlot) / kTitleLetter);
+    append(out_, "<text class=\"title\" x=\"12\" y=\"24\">{}</text>\n",
+           xml_text(sched::shown(title, most)));
+    append(out_, "<text class=\"mark\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", left + kPlot / 2,
+           kTop + height + 20, xml_text(x_title));
     const double step_s = base::axis_step(span_.high_s - span_.low_s);
     const double last = std::floor(span_.high_s / step_s * (1 + 1e-12));
     for (double i = std::ceil(span_.low_s / step_s); i <= last; ++i) {
@@ -74,6 +89,23 @@ class Chart {
   }
   double y(double share) const { return kTop + height_ * (1 - share); }
   std::string& out() { return out_; }
+  /// Under the title.
+  void legend(std::initializer_list<LegendEntry> entries) {
+    double at = 12;
+    for (const auto& [style, text] : entries) {
+      if (text.empty()) continue;
+      const bool filled = style == "dark" || style == "light";
+      if (filled) {
+        append(out_, "<rect class=\"{}\" x=\"{:.1f}\" y=\"34\" width=\"14\" height=\"10\"/>", style,
+               at);
+      } else {
+        append(out_, "<line class=\"{}\" x1=\"{:.1f}\" y1=\"39\" x2=\"{:.1f}\" y2=\"39\"/>", style,
+               at, at + 14);
+      }
+      append(out_, "<text x=\"{:.1f}\" y=\"43\">{}</text>\n", at + 18, xml_text(text));
+      at += 36 + kLetter * static_cast<double>(text.size());
+    }
+  }
   std::string take() { return std::move(out_) + "</svg>\n"; }
 
  private:
@@ -106,7 +138,8 @@ void draw(Chart& chart, const Curve& curve, bool first) {
 
 }  // namespace
 
-std::string svg_distribution(std::string_view title, std::span<const Curve> curves) {
+std::string svg_distribution(std::string_view title, std::span<const Curve> curves,
+                             std::string_view others) {
   constexpr double kLeft = 60;
   Span span{std::numeric_limits<double>::infinity(), 0};
   for (const Curve& curve : curves) {
@@ -116,7 +149,13 @@ std::string svg_distribution(std::string_view title, std::span<const Curve> curv
     span.high_s = std::max(span.high_s, curve.times_s[finite - 1]);
   }
   if (!std::isfinite(span.low_s)) span.low_s = 0;
-  Chart chart(title, kLeft, kHeight, span);
+  Chart chart(title, "time", kLeft, kHeight, span);
+  if (!curves.empty()) {
+    chart.legend({{"first", curves.front().name}, {"curve", curves.size() > 1 ? others : ""}});
+  }
+  append(chart.out(),
+         "<text class=\"mark\" transform=\"translate(12 {:g}) rotate(-90)\">share of runs</text>\n",
+         kTop + kHeight / 2);
   for (const double share : {0.0, 0.25, 0.5, 0.75, 0.95, 1.0}) {
     append(chart.out(),
            "<line class=\"grid\" x1=\"{0:g}\" y1=\"{1:.2f}\" x2=\"{2:g}\" y2=\"{1:.2f}\"/>"
@@ -137,14 +176,8 @@ std::string svg_bars(std::string_view title, std::span<const Bar> bars, std::str
     if (std::isfinite(bar.time_s)) most_s = std::max(most_s, bar.time_s);
   }
   const double left = 24 + kLetter * static_cast<double>(longest);
-  Chart chart(title, left, kRow * static_cast<double>(bars.size()), {0, most_s});
-  append(chart.out(),
-         "<rect class=\"dark\" x=\"12\" y=\"34\" width=\"14\" height=\"10\"/>"
-         "<text x=\"30\" y=\"43\">{}</text>"
-         "<rect class=\"light\" x=\"{:.1f}\" y=\"34\" width=\"14\" height=\"10\"/>"
-         "<text x=\"{:.1f}\" y=\"43\">{}</text>\n",
-         xml_text(dark), 48 + kLetter * static_cast<double>(dark.size()),
-         66 + kLetter * static_cast<double>(dark.size()), xml_text(light));
+  Chart chart(title, "makespan", left, kRow * static_cast<double>(bars.size()), {0, most_s});
+  chart.legend({{"dark", dark}, {"light", light}});
   double y = kTop;
   for (const Bar& bar : bars) {
     append(chart.out(), "<text class=\"name\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", left - 8,

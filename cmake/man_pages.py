@@ -17,7 +17,9 @@ import sys
 COMMAND = re.compile(r"^  ([a-z]+)  +(.*)$")
 VERSION = re.compile(r"\S+ \S+")
 # Where help has its explanations (cli/arguments.cc).
-COLUMN = 34
+COLUMN = 30
+# Headings under which options stand that several commands share.
+GROUPS = ("How the schedule is made", "Delays and failures", "How the ranks meet")
 
 
 class Unreadable(Exception):
@@ -110,8 +112,9 @@ def synopsis(usage):
 
 def command_page(command, version, text):
     (summary, *more), usage, sections = split_help(text)
-    if not {"Options"} <= set(sections) <= {"Positionals", "Options", "Examples"}:
-        raise Unreadable(f"headings {', '.join(sections)}; expected Positionals, Options, Examples")
+    if not {"Options"} <= set(sections) <= {"Positionals", "Options", "Examples", *GROUPS}:
+        raise Unreadable(f"headings {', '.join(sections)}; expected Positionals, Options, "
+                         f"{', '.join(GROUPS)}, Examples")
     name = f"slackline-{command}"
     lines = [title(name, version), ".SH NAME", f"{roff(name)} \\- {roff(summary)}",
              ".SH SYNOPSIS", synopsis(usage)]
@@ -119,6 +122,9 @@ def command_page(command, version, text):
     if "Positionals" in sections:
         lines += [".SH ARGUMENTS", *listed(entries(sections["Positionals"]), positional)]
     lines += [".SH OPTIONS", *listed(entries(sections["Options"]), option)]
+    for group in sections:
+        if group in GROUPS:
+            lines += [f".SS {roff(group)}", *listed(entries(sections[group]), option)]
     if "Examples" in sections:
         lines += [".SH EXAMPLES", *example_lines(sections["Examples"])]
     lines += [".SH SEE ALSO", ".BR slackline (1),", "which has the exit codes.",

@@ -12,6 +12,7 @@ namespace slackline::experiments {
 namespace {
 
 constexpr double kDecades = 1e6;
+constexpr double kDecadesShown = 7;  // more marks than the scale has decades
 
 // A cell's centre on an axis that numbers what it stands for from 0.
 double centre(std::uint32_t index, double size) { return (index + 0.5) * size - 0.5; }
@@ -21,12 +22,14 @@ double centre(std::uint32_t index, double size) { return (index + 0.5) * size - 
 std::string heat_map_commands(const HeatMap& map) {
   std::string out = plot_terminal(900, 500);
   out +=
-      "set key below\n"
+      // Not under the middle, where the axis' label stands.
+      "set key below left\n"
       "set tics out nomirror\n"
       "set style fill solid 1 noborder\n"
-      // From little slack to much, told apart by those who do not see colours like most.
-      "set palette defined (0 \"#b2182b\", 1 \"#ef8a62\", 2 \"#fddbc7\", 3 \"#d1e5f0\", "
-      "4 \"#67a9cf\", 5 \"#2166ac\")\n";
+      // From little slack to much: each is lighter than the one before, so that they are told apart
+      // in print without colours, too, and by those who do not see colours like most.
+      "set palette defined (0 \"#8a3fbf\", 1 \"#c04f9f\", 2 \"#e16462\", 3 \"#fca636\", "
+      "4 \"#fcd94a\")\n";
   out += fmt::format("set title {}\nset xlabel {}\nset ylabel {}\n", plot_text(map.title),
                      plot_text(map.x), plot_text(map.y));
   const double width = std::max(1.0, map.columns * map.column_width);
@@ -62,7 +65,8 @@ std::string heat_map_commands(const HeatMap& map) {
     }
     out += fmt::format("set logscale cb\nset cbrange [{:.9g}:{:.9g}]\nset cblabel {}\n", least,
                        most, plot_text(map.colour));
-    out += fmt::format("set format cb {}\n", plot_text(fmt::format("%.0s %c{}", map.unit)));
+    out += fmt::format("set cbtics {}\n",
+                       marks_text(log_marks(least, most, 10, kDecadesShown), map.unit));
     out += fmt::format("$cells << END\n{}END\n", cells);
     plots = fmt::format("$cells using 1:2:{}:3 with boxxyerror lc palette notitle", box);
   }

@@ -5,15 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "experiments/plot_marks.h"
+
 namespace slackline::experiments {
 
 struct HeatMap {
   std::string title;
-  std::string x;       // the axes' labels
-  std::string y;       // whose numbers grow downwards, like a table's rows
-  std::string colour;  // the scale's label; its numbers have SI prefixes…
-  std::string unit;    // …of this unit
-  std::string zero;    // what a value of 0 is called, which no logarithm shows; drawn in black
+  std::string x;                       // the axes' labels
+  std::string y;                       // whose numbers grow downwards, like a table's rows
+  std::string colour;                  // the scale's label…
+  AxisUnit unit = AxisUnit::kSeconds;  // …and what its numbers are
+  std::string zero;  // what a value of 0 is called, which no logarithm shows; drawn in black
   std::uint32_t columns = 0;
   std::uint32_t rows = 0;
   double column_width = 1;  // on the axes: cells stand for that many of what these number

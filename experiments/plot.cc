@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <vector>
 
 #include "base/child_filter.h"
 #include "base/error.h"
@@ -24,8 +25,48 @@ constexpr int kPanelWidth = 480;
 constexpr int kPanelHeight = 380;
 constexpr std::size_t kMostPanels = 3;
 
+constexpr int kFigureWidth = 800;
+constexpr int kFigureHeight = 500;
+// Of the font, about: in pixels.
+constexpr int kLetter = 7;
+constexpr int kKeySample = 65;              // the line beside a name, and the gaps around it
+constexpr int kBesideCurves = 110;          // left and right of them
+constexpr std::size_t kLongestBeside = 30;  // letters of a name that leave the curves their place
+constexpr int kMarkWidth = 70;
+
 bool showable(double value, const Axis& axis) {
   return std::isfinite(value) && (axis.log_base == 0 || value > 0);
+}
+
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+};
+
+Extent extent_of(std::span<const Figure> figures, Axis Figure::*axis,
+                 std::vector<double> Series::*values) {
+  Extent extent;
+  for (const Figure& figure : figures) {
+    for (const Series& series : figure.series) {
+      for (const double value : series.*values) {
+        if (!showable(value, figure.*axis)) continue;
+        extent.low = std::min(extent.low, value);
+        extent.high = std::max(extent.high, value);
+      }
+    }
+  }
+  return extent;
+}
+
+// gnuplot has no prefixes for sizes, and labels but the powers of ten of a logarithmic axis.
+std::string mark_commands(char name, const Axis& axis, AxisUnit unit, Extent extent, int pixels) {
+  if (unit == AxisUnit::kNone || !(extent.low <= extent.high)) return "";
+  const double most = static_cast<double>(pixels) / kMarkWidth;
+  std::vector<double> marks = axis.log_base != 0
+                                  ? log_marks(extent.low, extent.high, axis.log_base, most)
+                                  : linear_marks(name == 'y' ? 0 : extent.low, extent.high, most);
+  if (marks.size() < 2) marks = {extent.low, extent.high};
+  return fmt::format("set {}tics {}\n", name, marks_text(marks, unit));
 }
 
 std::string axis_commands(char name, const Axis& axis) {
@@ -34,9 +75,24 @@ std::string axis_commands(char name, const Axis& axis) {
   return out;
 }
 
+std::size_t longest_name(const Figure& figure) {
+  std::size_t longest = 0;
+  for (const Series& series : figure.series) longest = std::max(longest, series.name.size());
+  return longest;
+}
+
+// Below the curves, in as many columns as have room: gnuplot cuts off what is broader.
+std::string key_below(std::size_t longest, int width) {
+  const int column = kKeySample + kLetter * static_cast<int>(longest);
+  return fmt::format("set key below samplen 2 height 1 maxcols {}\n",
+                     std::max(1, (width - kBesideCurves) / column));
+}
+
 // What is the figure's own.
-std::string figure_commands(const Figure& figure) {
-  std::string out = fmt::format("set title {}\n", plot_text(figure.title));
+std::string figure_commands(const Figure& figure, int width) {
+  std::string out =
+      fmt::format("set title {}\n",
+                  plot_text(sched::shown(figure.title, static_cast<std::size_t>(width / kLetter))));
   out += axis_commands('x', figure.x) + axis_commands('y', figure.y);
   std::string plots;
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
@@ -64,23 +120,12 @@ std::string figure_commands(const Figure& figure) {
 }
 
 // All figures have the same, so that they can be compared.
-std::string range_commands(char name, std::span<const Figure> figures, Axis Figure::*axis,
-                           std::vector<double> Series::*values) {
-  const bool from_zero = name == 'y' && (figures.front().*axis).log_base == 0;
-  double low = from_zero ? 0 : std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  for (const Figure& figure : figures) {
-    for (const Series& series : figure.series) {
-      for (const double value : series.*values) {
-        if (!showable(value, figure.*axis)) continue;
-        low = std::min(low, value);
-        high = std::max(high, value);
-      }
-    }
-  }
-  if (!(low < high)) return "";
-  return fmt::format("set {}range [{:.9g}:{:.9g}]\n", name, low,
-                     from_zero ? high + (high - low) / 20 : high);
+std::string range_commands(char name, const Axis& axis, Extent extent) {
+  const bool from_zero = name == 'y' && axis.log_base == 0;
+  if (from_zero) extent.low = std::min(extent.low, 0.0);
+  if (!(extent.low < extent.high)) return "";
+  return fmt::format("set {}range [{:.9g}:{:.9g}]\n", name, extent.low,
+                     from_zero ? extent.high + (extent.high - extent.low) / 20 : extent.high);
 }
 
 }  // namespace
@@ -115,32 +160,36 @@ std::string plot_terminal(int width, int height) {
 }
 
 std::string plot_commands(const Figure& figure) {
-  return plot_terminal(800, 500) +
-         "set grid\n"
-         "set key outside right top\n"
-         "set format \"%g\"\n" +
-         (figure.y.log_base == 0 ? "set yrange [0:*]\n" : "") + figure_commands(figure);
+  const std::size_t longest = longest_name(figure);
+  return plot_terminal(kFigureWidth, kFigureHeight) + "set grid\n" +
+         (longest <= kLongestBeside ? "set key outside right top\n"
+                                    : key_below(longest, kFigureWidth)) +
+         "set format \"%g\"\n" + (figure.y.log_base == 0 ? "set yrange [0:*]\n" : "") +
+         figure_commands(figure, kFigureWidth);
 }
 
-std::string plot_commands(std::span<const Figure> figures) {
+std::string plot_commands(std::span<const Figure> figures, AxisUnits units) {
   const auto columns = static_cast<int>(std::min<std::size_t>(figures.size(), kMostPanels));
   const int rows = (static_cast<int>(figures.size()) + columns - 1) / columns;
   std::string out = plot_terminal(kPanelWidth * columns, kPanelHeight * rows);
-  out +=
-      "set grid\n"
-      "set key below\n"
-      "set format \"%g\"\n";
-  out += range_commands('x', figures, &Figure::x, &Series::x);
-  out += range_commands('y', figures, &Figure::y, &Series::y);
+  std::size_t longest = 0;
+  for (const Figure& figure : figures) longest = std::max(longest, longest_name(figure));
+  const Extent x = extent_of(figures, &Figure::x, &Series::x);
+  const Extent y = extent_of(figures, &Figure::y, &Series::y);
+  out += "set grid\n" + key_below(longest, kPanelWidth);
+  out += "set format \"%g\"\n";
+  out += range_commands('x', figures.front().x, x) + range_commands('y', figures.front().y, y);
+  out += mark_commands('x', figures.front().x, units.x, x, kPanelWidth * 3 / 4);
+  out += mark_commands('y', figures.front().y, units.y, y, kPanelHeight);
   out += fmt::format("set multiplot layout {},{}\n", rows, columns);
-  for (const Figure& figure : figures) out += figure_commands(figure);
+  for (const Figure& figure : figures) out += figure_commands(figure, kPanelWidth);
   return out + "unset multiplot\n";
 }
 
 std::string draw_svg(const Figure& figure) { return draw_commands(plot_commands(figure)); }
 
-std::string draw_svg(std::span<const Figure> figures) {
-  return draw_commands(plot_commands(figures));
+std::string draw_svg(std::span<const Figure> figures, AxisUnits units) {
+  return draw_commands(plot_commands(figures, units));
 }
 
 std::string draw_commands(const std::string& commands) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "hw/early_messages.h"
 
 #ifdef SLACKLINE_HAVE_FABRIC
@@ -61,12 +62,14 @@ std::span<const TransportEntry> transports() { return kTransports; }
 namespace {
 
 const TransportEntry& transport_named(std::string_view name, std::string_view also = "") {
-  std::string names(also);
+  std::vector<std::string_view> names;
+  if (!also.empty()) names.push_back(also);
   for (const TransportEntry& entry : kTransports) {
     if (entry.name == name) return entry;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+    names.push_back(entry.name);
   }
-  throw InputError(fmt::format("transport: no '{}'; expected one of {}", name, names));
+  throw InputError(fmt::format("transport: no '{}'{}; expected one of {}", name,
+                               sched::did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 }  // namespace

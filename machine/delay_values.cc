@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/split.h"
+#include "base/suggest.h"
 #include "machine/input_text.h"
 
 namespace slackline::machine {
@@ -112,12 +113,14 @@ sched::PartsPerMillion parse_chance(std::string_view text, std::string_view what
 std::string_view name(Kind kind) { return named(kind).name; }
 
 Kind parse_distribution_kind(std::string_view text, std::string_view what) {
+  std::vector<std::string_view> names;
   for (const NamedKind& entry : kKinds) {
     if (entry.name == text) return entry.kind;
+    names.push_back(entry.name);
   }
   throw InputError(fmt::format(
-      "{}: {} is no distribution; expected constant, uniform, exponential, lognormal or trace",
-      what, in_quotes(text)));
+      "{}: {} is no distribution{}; expected constant, uniform, exponential, lognormal or trace",
+      what, in_quotes(text), sched::did_you_mean(text, names)));
 }
 
 std::span<const DistributionParameter> parameters(Kind kind) { return named(kind).parameters; }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/split.h"
+#include "base/suggest.h"
 #include "machine/input_text.h"
 #include "machine/nccl_topology.h"
 #include "machine/platform_figures.h"
@@ -100,6 +101,14 @@ std::string preset_names() {
   return names;
 }
 
+// What may stand before a colon.
+std::vector<std::string_view> head_names() {
+  std::vector<std::string_view> names;
+  for (const PresetEntry& entry : presets()) names.push_back(entry.name);
+  for (const TopologyEntry* entry : topologies()) names.push_back(entry->name);
+  return names;
+}
+
 }  // namespace
 
 std::string Platform::spec() const {
@@ -144,9 +153,10 @@ Platform load_platform(std::string_view text) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored) && !path.ends_with(".toml")) {
     throw InputError(fmt::format(
-        "platform {}: no such preset or file; expected {}, star:key=value,… or another topology "
+        "platform {}: no such preset or file{}; expected {}, star:key=value,… or another topology "
         "({}), or the path of a TOML file or of NCCL's topology (XML)",
-        in_quotes(text), preset_names(), topology_names()));
+        in_quotes(text), sched::did_you_mean(halves.head, head_names()), preset_names(),
+        topology_names()));
   }
   return platform_from_toml(read_input_file(path, "platform"), path);
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "machine/congestion.h"
 #include "machine/delay_values.h"
 #include "machine/input_text.h"
@@ -428,14 +429,6 @@ void check_unused_congestion(const Platform& platform, std::string_view what) {
   }
 }
 
-std::string known_keys(const Topology& topology) {
-  std::string keys;
-  for (const PlatformFigure* figure : figures_of(topology)) {
-    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", figure->key);
-  }
-  return keys;
-}
-
 // Under fair NICs messages of several sizes would share the link, of which each takes another part
 // for its bytes on the wire.
 void check_pcie(const Platform& platform, std::string_view what) {
@@ -553,12 +546,13 @@ bool is_key_of_another_topology(const Platform& platform, std::string_view key) 
 }
 
 void refuse_key(const Platform& platform, std::string_view key, std::string_view where) {
+  std::vector<std::string_view> keys;
+  for (const PlatformFigure* figure : figures_of(platform.topology)) keys.push_back(figure->key);
   const std::string what =
       is_key_of_another_topology(platform, key)
           ? fmt::format("{} takes no key {}", entry_of(platform.topology).name, in_quotes(key))
-          : fmt::format("unknown key {}", in_quotes(key));
-  throw InputError(
-      fmt::format("{}: {}; expected one of {}", where, what, known_keys(platform.topology)));
+          : fmt::format("unknown key {}{}", in_quotes(key), sched::did_you_mean(key, keys));
+  throw InputError(fmt::format("{}: {}; expected one of {}", where, what, fmt::join(keys, ", ")));
 }
 
 // Picoseconds up to 2^63 − 2; the last value stands for ever.

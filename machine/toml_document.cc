@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "machine/input_text.h"
 
 namespace slackline::machine {
@@ -196,9 +197,10 @@ std::optional<TomlTable> TomlTable::table(std::string_view key) {
 void TomlTable::refuse_others() const {
   for (const TomlValue& child : value_->children) {
     if (std::find(known_.begin(), known_.end(), child.key) != known_.end()) continue;
-    throw InputError(fmt::format("{}:{}: unknown key {}{}; expected one of {}", file_, child.line,
+    const std::vector<std::string_view> names(known_.begin(), known_.end());
+    throw InputError(fmt::format("{}:{}: unknown key {}{}{}; expected one of {}", file_, child.line,
                                  in_quotes(child.key), path_.empty() ? "" : " in [" + path_ + "]",
-                                 fmt::join(known_, ", ")));
+                                 sched::did_you_mean(child.key, names), fmt::join(known_, ", ")));
   }
 }
 

@@ -5,14 +5,20 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/suggest.h"
 #include "machine/randomness.h"
 #include "machine/samples.h"
+#include "machine/timeline_nics.h"
 #include "python/bindings.h"
 #include "python/cases.h"
 #include "python/views.h"
 #include "python/watch.h"
+#include "sched/export/timeline.h"
 #include "sched/file.h"
 #include "sched/trace_file.h"
 
@@ -60,6 +66,18 @@ bool is_complete(const sched::Trace& trace) {
                      [](const OpTimes& t) { return std::isfinite(t.done_s); });
 }
 
+// As the program's `convert` has it.
+std::string exported(const Run& run, const std::string& format) {
+  const sched::TimelineEntry* entry = sched::find_timeline(format);
+  if (entry == nullptr) {
+    std::vector<std::string_view> names;
+    for (const sched::TimelineEntry& each : sched::timelines()) names.push_back(each.name);
+    throw InputError(sched::unknown_name("format", format, names));
+  }
+  const sched::Schedule& schedule = *run.of->schedule;
+  return entry->write(schedule, run.trace, machine::timeline_nics(schedule, run.of->platform.node));
+}
+
 }  // namespace
 
 void bind_run(py::module_& module) {
@@ -83,6 +101,15 @@ void bind_run(py::module_& module) {
           [](py::object self) { return view(self.cast<const Run&>().trace.results, self); })
       .def("rank_finish_s",
            [](const Run& r) { return kept(machine::rank_finish_s(*r.of->schedule, r.trace.ops)); })
+      .def("export",
+           [](const Run& r, const std::string& format) {
+             std::string text;
+             {
+               const py::gil_scoped_release release;
+               text = exported(r, format);
+             }
+             return py::bytes(text);
+           })
       .def("trace_file", [](const Run& r) {
         std::string text;
         {

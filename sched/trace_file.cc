@@ -83,6 +83,11 @@ std::string write_trace(const Trace& trace) {
 }
 
 Trace read_trace(std::string_view text, std::string_view file) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos || text[start] != '{') {
+    throw InputError(fmt::format(
+        "{}: not a trace; expected what `simulate --trace` or `run --trace` wrote", file));
+  }
   const JsonDocument document(text, file);
   const JsonPlace root = document.root();
   const JsonPlace schema = root.at("schema");

@@ -75,7 +75,7 @@ ExperimentReport rdmc_atomic(const Options& options) {
   Figure figure{"rdmc-atomic",
                 "Latency of delivery: on receipt, and once all have the message",
                 {"nodes, the sender included", 2},
-                {"us", 10}};
+                {"delivered after, us", 10}};
   Facts facts(report, "rdmc-atomic");
   double farthest = 1;
   bool grows = true;

@@ -91,7 +91,7 @@ ExperimentReport rdmc_small(const Options& options) {
   double most = 0;          // up to 16 nodes and 10 KB
   double least_tiny = 1e9;  // up to 8 nodes and 1 KB
   for (const std::uint64_t size : kSizes) {
-    Series series{sched::format_bytes(size)};
+    Series series{fmt::format("{} B", size)};
     for (const std::uint32_t n : nodes) {
       const Times& t = grid[{size, n}] = measure(n, size, messages, platform);
       if (size <= 10'000 && n <= 16) most = std::max(most, t.gain());

@@ -40,6 +40,9 @@ class Ops:
     def __len__(self) -> int:
         return self._native.op_count
 
+    def __repr__(self) -> str:
+        return f"<Ops: {len(self)} operations>"
+
     @functools.cached_property
     def kind(self) -> np.ndarray:
         """The kind by its name: "send", "recv", "put", …"""

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Slopes"]
 
+MOST_DRAWN_OPS = 2000
+"""Of a schedule whose runs a notebook draws by themselves. `Run.export` draws larger ones, too."""
+
 
 class Slopes(NamedTuple):
     """What small delays of operations cost. A delay ε of up to `up_to_s` costs
@@ -185,6 +188,22 @@ class Run:
 
     def _label(self) -> str:
         return "simulated"
+
+    def export(self, format: str) -> str:
+        """The run as a timeline in the format of another tool: svg, chrome, perfetto, paje, csv,
+        events-dot or events-graphml, as the program's `convert` writes them. What is no text, as
+        perfetto, comes back as bytes by .encode("utf-8", "surrogateescape").
+
+        >>> import slackline
+        >>> run = slackline.compile("chain:ranks=3,bytes=1MiB").simulate("fractus")
+        >>> run.export("svg").endswith("</svg>\\n")
+        True
+        """
+        return self._native.export(format).decode("utf-8", "surrogateescape")
+
+    def _repr_svg_(self) -> Optional[str]:
+        """What a notebook shows of the run: its timeline, if it is small enough for one."""
+        return self.export("svg") if len(self.schedule) <= MOST_DRAWN_OPS else None
 
     def write(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes it to a file, a trace, which `read_run` and the program read. It is there whole, or

@@ -31,6 +31,10 @@ class Slack:
         self.no_promise = no_promise
         """Why a delay within its float may cost time all the same; None where it never does."""
 
+    def __repr__(self) -> str:
+        floats = self.total_float_s
+        return f"<Slack: {int((floats == 0).sum())} of {len(floats)} operations have no float>"
+
     @property
     def total_float_s(self) -> np.ndarray:
         """How far the operation's issue can slip, and the schedule still ends on time."""

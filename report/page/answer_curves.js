@@ -24,6 +24,7 @@ function drawCurves(place, curves, axes) {
     return {
       from,
       to: most > from ? most : from + 1,
+      base,
       title: axes[`${side}_axis`] || side,
       label,
       at: to,
@@ -65,7 +66,7 @@ function drawTable(place, list) {
   const chosen = {
     x,
     y: numbers.find((key) => key !== x && /_s$/.test(key)) || numbers.find((key) => key !== x),
-    by: groups.find((key) => values(key) > 1),
+    by: ['pattern', ...groups].find((key) => groups.includes(key) && values(key) > 1),
   };
   const chart = make('div');
   const choose = (what, options) => make(
@@ -103,9 +104,10 @@ function axisOfColumn(side, list, key) {
   const all = list.map((row) => row[key]).filter((value) => typeof value === 'number');
   const least = all.reduce((a, b) => Math.min(a, b), Infinity);
   const most = all.reduce((a, b) => Math.max(a, b), -Infinity);
+  const base = all.every((value) => Number.isInteger(Math.log2(value))) ? 2 : 10;
   return {
     [`${side}_axis`]: wordsOf(key),
-    [`${side}_log_base`]: least > 0 && most > 20 * least ? (/bytes$/.test(key) ? 2 : 10) : 0,
+    [`${side}_log_base`]: least > 0 && most > 20 * least ? base : 0,
     [`${side}_key`]: key
   };
 }
@@ -115,7 +117,7 @@ function curvesOf(list, {x, y, by}) {
   const groups = new Map();
   for (const row of list) {
     if (typeof row[x] !== 'number' || typeof row[y] !== 'number') continue;
-    const name = by ? saidOf(by, row[by]) : wordsOf(y);
+    const name = by ? saidOf(by, row[by]) || '–' : wordsOf(y);
     if (!groups.has(name)) groups.set(name, new Map());
     const points = groups.get(name);
     points.set(row[x], Math.min(row[y], points.get(row[x]) ?? Infinity));

@@ -1,14 +1,15 @@
 // Small charts on a canvas: axes, and whatever draws itself between them.
 
 /**
- * A chart of `width` × `height`. `x` and `y` are {from, to, title, label(values)}; `draw(context,
- * at, palette)` draws with `at(x, y)`, which answers [x, y] in pixels; `tip(x, y)` gets values.
+ * A chart of `width` × `height`. `x` and `y` are {from, to, title, label(values)}, and the `base`
+ * of a logarithmic one, whose numbers are logarithms. `draw(context, at, palette)` draws with
+ * `at(x, y)`, which answers [x, y] in pixels; `tip(x, y)` gets values.
  */
 function drawChart(place, options) {
   const {x, y, draw, tip, title} = options;
   const width = options.width || Math.max(360, Math.min(1180, (place.clientWidth || 1200) - 40));
   const height = options.height || 260;
-  const box = {left: 74, top: 14, right: 14, bottom: 44};
+  const box = {left: 84, top: 14, right: 14, bottom: 44};
   const [inner, tall] = [width - box.left - box.right, height - box.top - box.bottom];
   const at = (vx, vy) =>
       [box.left + (vx - x.from) / (x.to - x.from || 1) * inner,
@@ -43,8 +44,10 @@ function drawChart(place, options) {
 function drawAxes(context, x, y, at, box, inner, tall, palette) {
   context.font = kFont;
   context.textBaseline = 'middle';
-  const across = ticksBetween(x.from, x.to, inner / 110);
-  const up = ticksBetween(y.from, y.to, tall / 40);
+  const ticksOf = ({from, to, base}, most) =>
+      base ? logTicksBetween(from, to, base, most) : ticksBetween(from, to, most);
+  const across = ticksOf(x, inner / 110);
+  const up = ticksOf(y, tall / 40);
   const labels = {x: x.label(across), y: y.label(up)};
   across.forEach((value, i) => {
     const [px] = at(value, y.from);

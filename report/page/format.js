@@ -60,6 +60,27 @@ function ticksBetween(from, to, most) {
   return ticks;
 }
 
+/**
+ * The same for a logarithmic axis, of logarithms to this base: powers of the base, or some of them.
+ * Where there are fewer than three powers of ten, 2 and 5 times a power, too; where there is hardly
+ * one mark of these, round numbers as on a linear axis.
+ */
+function logTicksBetween(from, to, base, most) {
+  const step = Math.max(1, Math.ceil((to - from) / Math.max(1, most)));
+  const between = base === 10 && to - from < 3 ? [1, 2, 5] : [1];
+  const ticks = [];
+  for (let power = Math.floor(from); power <= to; ++power) {
+    if (power % step) continue;
+    for (const times of between) {
+      const tick = power + Math.log(times) / Math.log(base);
+      if (tick >= from - 1e-9 && tick <= to + 1e-9) ticks.push(tick);
+    }
+  }
+  if (ticks.length > 1) return ticks;
+  const linear = ticksBetween(base ** from, base ** to, Math.min(most, 6));
+  return linear.map((value) => Math.log(value) / Math.log(base));
+}
+
 /** Times on an axis with one unit for all of them. */
 function axisLabels(ticks) {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : ticks[0] || 1;

@@ -34,6 +34,7 @@ constexpr double kGap = 7;  // between ranks
 constexpr double kLeast = 0.4;
 constexpr double kSeparated = 3;            // from here on a bar has a border
 constexpr std::size_t kMostPlatform = 150;  // characters
+constexpr std::size_t kMostTitle = 85;      // up to the legend
 
 // Told apart by lightness, too.
 constexpr std::string_view kStyle =
@@ -101,7 +102,7 @@ class Picture {
 
   void head(std::string& out) const {
     append(out, "<text class=\"title\" x=\"12\" y=\"24\">{}</text>\n",
-           xml_text(trace_.title.empty() ? schedule_.title() : trace_.title));
+           xml_text(shown(trace_.title.empty() ? schedule_.title() : trace_.title, kMostTitle)));
     append(out, "<text x=\"12\" y=\"42\">makespan {}, {}, {}</text>\n",
            human_seconds(trace_.makespan_s()), xml_text(trace_.engine),
            xml_text(shown(trace_.platform, kMostPlatform)));

@@ -119,7 +119,7 @@ bool looks_like_spec(std::string_view text) {
   }
   std::vector<std::string_view> names;
   for (const PatternEntry& pattern : patterns()) names.push_back(pattern.name);
-  return colon != std::string_view::npos || !nearest_name(name, names).empty();
+  return colon != std::string_view::npos || !did_you_mean(name, names).empty();
 }
 
 Spec parse_spec(std::string_view text) {

@@ -216,12 +216,14 @@ class Simulate(ProgramCase):
             paths = [e for e in picture.iter() if e.tag.endswith("}path")]
             self.assertEqual([next(iter(path)).text for path in paths],
                              ["rank 2", "rank 1", "rank 0", "makespan"])
+            texts = {e.text for e in picture.iter() if e.tag.endswith("}text")}
+            self.assertLessEqual({"makespan", "each rank's end", "time", "share of runs"}, texts)
             steps = re.findall(r"H([0-9.]+)V([0-9.]+)", paths[-1].get("d"))
             self.assertEqual(len(steps), 40)
             low, high = min(columns["rank_0_s"]), max(columns["makespan_s"])
             for (x, y), time_s, share in zip(steps, columns["makespan_s"], columns["share"]):
                 self.assertAlmostEqual(float(x), 60 + 640 * (time_s - low) / (high - low), delta=0.02)
-                self.assertAlmostEqual(float(y), 60 + 360 * (1 - share), delta=0.02)
+                self.assertAlmostEqual(float(y), 72 + 360 * (1 - share), delta=0.02)
 
     def test_samples_of_which_some_never_end(self):
         done = self.run_program("simulate", CHAIN, "-e", "event", "--fail", "rank=2,at=200us", "--noise",

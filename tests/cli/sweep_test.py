@@ -310,7 +310,7 @@ engine = "analytic"
         self.sweep("--plot", "all.svg", "--axes", "ranks,median_s,pattern,platform")
         drawn = (self.folder / "all.svg").read_text()
         for text in ("fractus", "two-level:racks=2,hosts=8,oversubscription=4", "binomial-pipeline",
-                     "chain", "median_s", "ranks"):
+                     "chain", "median makespan", "ranks"):
             self.assertIn(text, drawn)
         # Three platforms, each with a curve for each pattern.
         self.assertEqual(drawn.count(">binomial-pipeline<"), 3)

@@ -346,8 +346,8 @@ PLAN_FILES = (
      "exponential, lognormal or trace"),
     (NOISE + '"lognormal"\nmedian = "1us"\nsigma = -1', f"d.toml:5: noise.sigma: '-1' {SIGMA}"),
     (NOISE + '"lognormal"\nmedian = "1us"\nsigma = 1\nmean = "0.5us"',
-     "d.toml:6: unknown key 'mean' in [noise]; expected one of ranks, distribution, median, sigma, "
-     "chance, of"),
+     "d.toml:6: unknown key 'mean' in [noise]: did you mean 'median'?; expected one of ranks, "
+     "distribution, median, sigma, chance, of"),
     (NOISE + '"constant"\nby = "1us"\nchance = 1.5', f"d.toml:5: noise.chance: '1.5' {CHANCE}"),
     (NOISE + '"constant"\nby = 1',
      'd.toml:4: noise.by: a whole number stands here; expected a time such as "10us"'),
@@ -367,8 +367,8 @@ PLAN_FILES = (
      '[[slow_pair]]\nsrc = 0\ndst = 1\nrate = "2Gbps"',
      "delay plan: slow pair 0 to 1 stands twice; expected one rate for it"),
     ('[[fail]]\nlink = "host-0.out"',
-     "d.toml:2: unknown key 'fail'; expected one of schema, seed, delay, slow_pair, straggler, "
-     "noise, link_rate, failure"),
+     "d.toml:2: unknown key 'fail': did you mean 'failure'?; expected one of schema, seed, delay, "
+     "slow_pair, straggler, noise, link_rate, failure"),
     ("seed = -1", "d.toml:2: seed: '-1' is not a whole number from 0 to 18446744073709551615"),
 )
 
@@ -589,7 +589,7 @@ class Extremes(ProgramCase):
 
     def test_a_transport_that_is_none_meets_those_that_are(self):
         line = self.bad("run", CHAIN, "--transport", "autos")
-        self.assertIn("transport: no 'autos'; expected one of auto, shm, tcp", line)
+        self.assertIn("transport: no 'autos': did you mean 'auto'?; expected one of auto, shm, tcp", line)
 
     def test_bindings(self):
         for command in (["run", CHAIN], ["validate", CHAIN, "--on", "run"], ["calibrate"]):

@@ -158,6 +158,23 @@ class Values(PackageCase):
         samples = r.schedule.samples(count=5, delays=noise)
         self.assertGreater(len(r.report(beside=r, samples=samples)), len(html))
 
+    def test_a_run_is_drawn_as_the_program_draws_it(self):
+        rails = "star:rate=10Gbps,rails=2,rail=channel"
+        for platform in ("fractus", rails):
+            r = slackline.compile(CHAIN).simulate(platform, engine="flow")
+            r.write(self.folder / "ours.trace")
+            for form in ("svg", "csv", "perfetto"):
+                program("convert", "ours.trace", "--to", form, "-o", "theirs", cwd=self.folder)
+                theirs = (self.folder / "theirs").read_bytes()
+                self.assertEqual(r.export(form).encode("utf-8", "surrogateescape"), theirs, form)
+        self.assertEqual(r._repr_svg_(), r.export("svg"))
+        with self.assertRaisesRegex(slackline.InputError, "^unknown format 'svgg': did you mean 'svg'"):
+            r.export("svgg")
+        large = slackline.compile("chain:ranks=64,bytes=64MiB").simulate(engine="analytic")
+        self.assertIsNone(large._repr_svg_())
+        self.assertEqual(repr(r.schedule.ops), f"<Ops: {len(r.schedule)} operations>")
+        self.assertRegex(repr(r.slack()), r"^<Slack: \d+ of \d+ operations have no float>$")
+
     def test_lists(self):
         for topic in ("patterns", "platforms", "engines"):
             said = program_json("list", topic)[topic]

@@ -31,13 +31,17 @@ MEND = """put together
 Usage: slackline mend [OPTIONS] THING
 
 Positionals:
-  THING REQUIRED                  what is broken
+  THING REQUIRED              what is broken
 
 Options:
-  -h,--help                       show this and end
+  -h,--help                   show this and end
   -g,--glue paper|wood|everything-else
-                                  which glue; \\n is a new line
-  --slowly                        .5 of the pace
+                              which glue; \\n is a new line
+  --slowly                    .5 of the pace
+
+How the ranks meet:
+  --host ADDRESS              where the others reach
+                              this one
 
 Examples:
   slackline mend cup -g wood
@@ -47,7 +51,7 @@ Behind its own arguments: -- COMMAND
 Usage: slackline make [OPTIONS]
 
 Options:
-  -h,--help                       show this and end
+  -h,--help                   show this and end
 
 """
 MEND_PAGE = r""".TH SLACKLINE\-MEND 1 "" "slackline 1.2" "Slackline"
@@ -71,6 +75,10 @@ which glue; \en is a new line
 .TP
 \fB\-\-slowly\fR
 \&.5 of the pace
+.SS How the ranks meet
+.TP
+\fB\-\-host\fR \fIADDRESS\fR
+where the others reach this one
 .SH EXAMPLES
 .nf
 slackline mend cup \-g wood

@@ -42,6 +42,27 @@ TEST(SuggestedName, NothingThatSharesNoLetterWithAShortName) {
   EXPECT_EQ(nearest("abc", {"a"}), "");
 }
 
+TEST(SuggestedName, CapitalLettersAreNoError) {
+  EXPECT_EQ(nearest("CHUNKS", {"window", "chunks"}), "chunks");
+  EXPECT_EQ(nearest("gib", {"MiB", "GiB"}), "GiB");
+}
+
+TEST(DidYouMean, NamesTheNearestOrThoseThatHaveTheWord) {
+  const std::vector<std::string_view> names = {"binomial-tree", "binary-tree", "double-tree",
+                                               "binomial-pipeline", "chain"};
+  EXPECT_EQ(did_you_mean("chian", names), ": did you mean 'chain'?");
+  EXPECT_EQ(did_you_mean("pipeline", names), ": did you mean 'binomial-pipeline'?");
+  EXPECT_EQ(did_you_mean("binomial", names),
+            ": did you mean 'binomial-tree' or 'binomial-pipeline'?");
+  EXPECT_EQ(did_you_mean("tree", names),
+            ": did you mean 'binomial-tree', 'binary-tree' or 'double-tree'?");
+  EXPECT_EQ(did_you_mean("in", names), "") << "two letters say nothing";
+  EXPECT_EQ(did_you_mean("ring", names), "");
+  const std::vector<std::string_view> many = {"tree-1", "tree-2", "tree-3", "tree-4", "tree-5"};
+  EXPECT_EQ(did_you_mean("tree", many), ": did you mean 'tree-1'?") << "two letters more";
+  EXPECT_EQ(did_you_mean("ree", many), "") << "more than four are no help";
+}
+
 TEST(SuggestedName, AMessageListsTheNamesUnlessTheyAreMany) {
   const std::vector<std::string_view> few = {"window", "chunks"};
   EXPECT_EQ(unknown_name("option", "windw", few),

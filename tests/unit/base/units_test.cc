@@ -118,6 +118,10 @@ TEST(Units, ForPeople) {
   EXPECT_EQ(human_seconds(0), "0 s");
   EXPECT_EQ(human_seconds(1.5), "1.5 s");
   EXPECT_EQ(human_seconds(2e-12), "2 ps");
+  EXPECT_EQ(human_seconds(999.94e-9), "999.9 ns");
+  EXPECT_EQ(human_seconds(999.96e-9), "1 us");
+  EXPECT_EQ(human_seconds(-999.96e-9), "-1 us");
+  EXPECT_EQ(human_seconds(999.96), "1000 s");
   EXPECT_EQ(human_bytes_per_second(34.6e9 / 8), "34.6 Gb/s");
   EXPECT_EQ(human_bytes_per_second(0.125), "1 b/s");
 }

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <limits>
+#include <string>
+#include <string_view>
 
 namespace slackline::experiments {
 namespace {
@@ -20,7 +22,7 @@ HeatMap sample() {
   map.x = "step";
   map.y = "rank";
   map.colour = "least total float";
-  map.unit = std::string("s");
+  map.unit = AxisUnit::kSeconds;
   map.zero = "no float";
   map.columns = 3;
   map.rows = 2;
@@ -34,9 +36,32 @@ TEST(HeatMapCommands, HaveEveryCellOnce) {
   EXPECT_THAT(commands, HasSubstr("$zeros << END\n0 0 0\n2 1 0\nEND\n"));
   EXPECT_THAT(commands, HasSubstr("set xrange [-0.5:2.5]\nset yrange [1.5:-0.5]\n"));
   EXPECT_THAT(commands, HasSubstr("set logscale cb\nset cbrange [5e-07:0.002]\n"));
-  EXPECT_THAT(commands,
-              HasSubstr("set cblabel \"least total float\"\nset format cb \"%.0s %cs\"\n"));
+  EXPECT_THAT(commands, HasSubstr("set cblabel \"least total float\"\n"
+                                  "set cbtics (\"1 us\" 1e-06, \"10 us\" 1e-05, \"100 us\" 0.0001, "
+                                  "\"1 ms\" 0.001)\n"));
   EXPECT_THAT(commands, HasSubstr("title \"no float\""));
+}
+
+// Of grey, from 0 to 255 (ITU-R BT.709).
+double lightness(const std::string& colour) {
+  const auto part = [&](std::size_t at) { return std::stoi(colour.substr(at, 2), nullptr, 16); };
+  return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+}
+
+TEST(HeatMapCommands, TheColoursGrowLighterSoThatTheyHoldInGrey) {
+  const std::string commands = heat_map_commands(sample());
+  std::string_view rest = std::string_view(commands).substr(commands.find("set palette"));
+  rest = rest.substr(0, rest.find('\n'));
+  double last = 20;  // well above black, which is no float
+  int colours = 0;
+  for (std::size_t at = 0; (at = rest.find('#', at)) != std::string_view::npos; ++at) {
+    const double now = lightness(std::string(rest.substr(at, 7)));
+    EXPECT_GT(now, last + 10) << rest.substr(at, 7);
+    last = now;
+    ++colours;
+  }
+  EXPECT_GE(colours, 2);
+  EXPECT_LT(last, 235) << "white is where nothing happens";
 }
 
 TEST(HeatMapCommands, CellsCanStandForSeveral) {

@@ -104,6 +104,43 @@ TEST(PlotCommands, GivePanelsTheSameRangesAndCurves) {
   EXPECT_THAT(plot_commands(seven), HasSubstr("size 1440,1140"));
 }
 
+TEST(PlotCommands, NumbersWithAUnitStandBesideMarks) {
+  Figure figure = sample();
+  figure.x = {"bytes", 2};
+  figure.y = {"median makespan", 10};
+  figure.series = {{"a", {1024, 65536, 1048576}, {2e-4, 1e-3, 5e-3}}};
+  const std::string commands = plot_commands({&figure, 1}, {AxisUnit::kBytes, AxisUnit::kSeconds});
+  EXPECT_THAT(commands, HasSubstr("set xtics (\"1 KiB\" 1024, \"4 KiB\" 4096, \"16 KiB\" 16384, "
+                                  "\"64 KiB\" 65536, \"256 KiB\" 262144, \"1 MiB\" 1048576)\n"));
+  EXPECT_THAT(commands, HasSubstr("set ytics (\"200 us\" 0.0002, \"500 us\" 0.0005, \"1 ms\" "
+                                  "0.001, \"2 ms\" 0.002, \"5 ms\" 0.005)\n"));
+  figure.y.log_base = 0;
+  EXPECT_THAT(plot_commands({&figure, 1}, {AxisUnit::kNone, AxisUnit::kSeconds}),
+              HasSubstr("set ytics (\"0 s\" 0, \"1 ms\" 0.001, \"2 ms\" 0.002, \"3 ms\" 0.003, "
+                        "\"4 ms\" 0.004, \"5 ms\" 0.005)\n"));
+}
+
+TEST(PlotMarks, AreRoundNumbersAndNotTooMany) {
+  EXPECT_EQ(log_marks(1, 1000, 10, 8), (std::vector<double>{1, 10, 100, 1000}));
+  EXPECT_EQ(log_marks(3, 60, 10, 8), (std::vector<double>{5, 10, 20, 50}));
+  EXPECT_EQ(log_marks(1, 256, 2, 4), (std::vector<double>{1, 4, 16, 64, 256}));
+  EXPECT_EQ(marks_text(log_marks(3e-6, 4.5e-6, 10, 8), AxisUnit::kSeconds),
+            "(\"3.2 us\" 3.2e-06, \"3.6 us\" 3.6e-06, \"4 us\" 4e-06, \"4.4 us\" 4.4e-06)")
+      << "no two of 1, 2 and 5 times a power";
+  EXPECT_EQ(linear_marks(0, 7, 10), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(linear_marks(0, 7, 4), (std::vector<double>{0, 2, 4, 6}));
+  EXPECT_EQ(linear_marks(3, 3, 4), (std::vector<double>{3}));
+}
+
+TEST(PlotCommands, LongNamesStandBelowTheCurves) {
+  Figure figure = sample();
+  EXPECT_THAT(plot_commands(figure), HasSubstr("set key outside right top\n"));
+  figure.series[0].name = std::string(40, 'a');
+  EXPECT_THAT(plot_commands(figure), HasSubstr("set key below samplen 2 height 1 maxcols 2\n"));
+  figure.title = std::string(200, 't');
+  EXPECT_THAT(plot_commands(figure), HasSubstr("t…\"\nset xlabel")) << "no longer than the picture";
+}
+
 bool has_gnuplot() { return std::system("gnuplot --version >/dev/null 2>&1") == 0; }
 
 TEST(DrawSvg, GivesTheSameBytesEveryTime) {

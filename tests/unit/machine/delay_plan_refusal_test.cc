@@ -56,7 +56,8 @@ TEST(DelayPlanRefusal, SaysWhatIsWrongAndWhere) {
 
       {"[[noise]]\nby = \"1us\"", "d.toml:1: noise: no distribution stands here; expected"},
       {noise + "\"normal\"",
-       "d.toml:2: noise.distribution: 'normal' is no distribution; expected constant, uniform"},
+       "d.toml:2: noise.distribution: 'normal' is no distribution: did you mean 'lognormal'?; "
+       "expected constant, uniform"},
       {noise + "3", "d.toml:2: noise.distribution: a whole number stands here; expected one such"},
       {noise + "\"constant\"", "d.toml:1: noise: no by stands here; expected by = a time such as"},
       {noise + "\"constant\"\nby = \"-1us\"", "d.toml:3: noise.by: '-1us' is not a time"},
@@ -123,7 +124,8 @@ TEST(DelayPlanRefusal, SaysWhatIsWrongAndWhere) {
       {"[[link_rate]]\nlink = \"a\"\nrate = \"1Gbps\"\nat = \"9223372036854775807ps\"",
        "d.toml:4: link_rate.at: 9223372036854775807ps is too long; expected less"},
       {"[[link_rate]]\nlink = \"a\"\nrate = \"1Gbps\"\nrank = 1",
-       "d.toml:4: unknown key 'rank' in [link_rate]; expected one of link, rate, at"},
+       "d.toml:4: unknown key 'rank' in [link_rate]: did you mean 'link'?; expected one of link, "
+       "rate, at"},
 
       {"[[failure]]\nat = \"1us\"",
        "d.toml:1: failure: neither link nor rank stands here; expected either link or rank"},

@@ -79,9 +79,10 @@ TEST(DelayValues, ADistributionHasItsNameAndParameters) {
     }
     EXPECT_EQ(text, expected);
   }
-  EXPECT_EQ(error_of([] { parse_distribution_kind("normal", "x"); }),
-            "x: 'normal' is no distribution; expected constant, uniform, exponential, lognormal or "
-            "trace");
+  EXPECT_EQ(
+      error_of([] { parse_distribution_kind("normal", "x"); }),
+      "x: 'normal' is no distribution: did you mean 'lognormal'?; expected constant, uniform, "
+      "exponential, lognormal or trace");
 }
 
 TEST(DelayValues, ASigmaIsAFiniteNumberFromZeroOn) {

@@ -157,7 +157,8 @@ TEST(DelayPlanFile, SaysWhatIsWrongAndWhere) {
       {"[[delay]", "d.toml:1: "},
       {"schema = 2", "d.toml:1: schema: 2 is newer than any schema this program reads; expected 1"},
       {"\n[[delays]]",
-       "d.toml:2: unknown key 'delays'; expected one of schema, seed, delay, slow_pair"},
+       "d.toml:2: unknown key 'delays': did you mean 'delay'?; expected one of schema, seed, "
+       "delay, slow_pair"},
       {"delay = 3",
        "d.toml:1: delay: a whole number stands here; expected tables headed [[delay]]"},
       {"[delay]", "d.toml:1: delay: a table stands here; expected tables headed [[delay]]"},

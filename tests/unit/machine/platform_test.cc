@@ -210,7 +210,8 @@ TEST(PlatformSpec, StatesWhatNodesOfSeveralRanksAre) {
   EXPECT_THAT(error("star:cpu_atomic=1"), HasSubstr("cpu_atomic"));
   EXPECT_THAT(error("star:own_messages=wire"),
               HasSubstr("own_messages: 'wire'; expected nic or memory"));
-  EXPECT_THAT(error("star:ranks=2"), HasSubstr("unknown key 'ranks'; expected one of"));
+  EXPECT_THAT(error("star:ranks=2"),
+              HasSubstr("unknown key 'ranks': did you mean 'rails'?; expected one of"));
   EXPECT_THAT(error_of([&] { platform_from_toml("[node]\nrank = 2\n", "p.toml"); }),
               StartsWith("p.toml:2"));
 }
@@ -456,7 +457,8 @@ TEST(PlatformFile, SaysWhatIsWrongAndWhere) {
       {"\n\n!", "p.toml:3: "},
       {"name = \"\xff\"", "p.toml:1: "},
       {"\n[nick]\n",
-       "p.toml:2: unknown key 'nick'; expected one of schema, name, summary, nodes, network, nic, "
+       "p.toml:2: unknown key 'nick': did you mean 'nic'?; expected one of schema, name, summary, "
+       "nodes, network, nic, "
        "cpu"},
       {"[nic]\n\nspeed = \"1Gbps\"",
        "p.toml:3: unknown key 'speed' in [nic]; expected one of discipline, rate,"},
@@ -576,8 +578,9 @@ TEST(LoadPlatform, ReadsAFileOfAnyName) {
 TEST(LoadPlatform, SaysWhatIsWrong) {
   EXPECT_THAT(
       error_of([] { load_platform("fractur"); }),
-      HasSubstr("'fractur': no such preset or file; expected apt, cori, fdr-4node, fractus, "
-                "local, sierra, stampede, tcp-wan, star:key=value,… or another topology "
+      HasSubstr("'fractur': no such preset or file: did you mean 'fractus'?; expected apt, cori, "
+                "fdr-4node, fractus, local, sierra, stampede, tcp-wan, star:key=value,… or another "
+                "topology "
                 "(star, two-level, fat-tree, dragonfly, torus or simgrid), or the path of a TOML "
                 "file or of NCCL's topology (XML)"));
   EXPECT_THAT(error_of([] { load_platform(""); }), HasSubstr("no such preset or file"));

@@ -82,7 +82,8 @@ TEST(TraceFile, ErrorsNameThePlace) {
             "x.trace: ready_s: expected " + std::to_string(random_trace(5).ops.size()) +
                 " entries, as in done_s");
   EXPECT_EQ(with("\"engine\"", "\"motor\""), "x.trace: expected a field \"engine\"");
-  EXPECT_THAT(error_of("nonsense"), StartsWith("x.trace: not a JSON document"));
+  EXPECT_THAT(error_of("nonsense"),
+              StartsWith("x.trace: not a trace; expected what `simulate --trace`"));
 }
 
 TEST(TraceFile, EveryPrefixIsRefused) {

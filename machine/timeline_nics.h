@@ -1,0 +1,13 @@
+// The NICs that the messages of a schedule take on a machine, for timelines.
+#pragma once
+
+#include "machine/node.h"
+#include "sched/export/timeline_nics.h"
+#include "sched/schedule.h"
+
+namespace slackline::machine {
+
+/// By the rails of hosts as `node` has them; none where each host has one NIC.
+sched::TimelineNics timeline_nics(const sched::Schedule& schedule, const Node& node);
+
+}  // namespace slackline::machine
