@@ -24,6 +24,7 @@
 #include "hw/group/port.h"
 #include "hw/group/small_messages.h"
 #include "hw/group/status_table.h"
+#include "hw/watched_time.h"
 #include "machine/group/core.h"
 
 namespace slackline::hw {
@@ -87,7 +88,7 @@ class GroupMember final : private machine::GroupHost {
     return setup_.ranks[member];
   }
 
-  /// Sees what has completed. Answers whether anything has.
+  /// Sees what has completed, and what time it is. Answers whether anything has completed.
   bool poll();
   void hear(std::uint32_t member, const GroupControl& control) { core_.hear(member, control); }
   /// A member is lost. `reachable`: it lives all the same, and has something to say.
@@ -165,6 +166,9 @@ class GroupMember final : private machine::GroupHost {
   std::unique_ptr<StatusTable> table_;
   std::unique_ptr<SmallMessages> small_;
 
+  // What the core takes for the time. It stands still with this process, and hardly moves on while
+  // callbacks keep the completion thread: meanwhile nobody can be heard.
+  WatchedTime time_;
   std::deque<Completion> completions_;
   std::optional<std::string> trouble_;  // the transport is of no use any more
   Clock::time_point trouble_since_;
