@@ -24,9 +24,9 @@ machine::GroupCoreOptions core_options(const GroupSetup& setup) {
 GroupMember::GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup, Tell tell)
     : setup_(std::move(setup)),
       tell_(std::move(tell)),
+      time_(setup_.timeout),
       core_(*this, core_options(setup_)),
-      transport_(std::move(transport)),
-      time_(setup_.timeout) {
+      transport_(std::move(transport)) {
   time_.restart(Clock::now());
   const auto block = static_cast<std::size_t>(setup_.plan->shape().block_bytes);
   bounce_ = std::make_unique_for_overwrite<std::byte[]>(block);

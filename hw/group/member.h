@@ -158,6 +158,9 @@ class GroupMember final : private machine::GroupHost {
 
   GroupSetup setup_;
   Tell tell_;
+  // What the core takes for the time. It stands still with this process, and hardly moves on while
+  // callbacks keep the completion thread: meanwhile nobody can be heard.
+  WatchedTime time_;
   machine::GroupCore core_;
   std::unique_ptr<std::byte[]> bounce_;
   std::unique_ptr<Transport> transport_;
@@ -166,9 +169,6 @@ class GroupMember final : private machine::GroupHost {
   std::unique_ptr<StatusTable> table_;
   std::unique_ptr<SmallMessages> small_;
 
-  // What the core takes for the time. It stands still with this process, and hardly moves on while
-  // callbacks keep the completion thread: meanwhile nobody can be heard.
-  WatchedTime time_;
   std::deque<Completion> completions_;
   std::optional<std::string> trouble_;  // the transport is of no use any more
   Clock::time_point trouble_since_;

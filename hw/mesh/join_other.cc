@@ -19,8 +19,6 @@ using asio::ip::tcp;
 using Milliseconds = std::chrono::milliseconds;
 using std::error_code;
 
-const error_code kNoSuchAddress = std::make_error_code(std::errc::address_not_available);
-
 class OtherJoin : private JoinSide, private OtherActions {
  public:
   OtherJoin(const MeshOptions& options, const Hello& hello)
@@ -88,7 +86,8 @@ class OtherJoin : private JoinSide, private OtherActions {
         co_await socket.async_connect(entry.endpoint(), into(error));
         if (error == asio::error::no_descriptors) throw no_descriptor("rank 0");
         no_loopback = no_loopback && entry.endpoint().address().is_loopback() &&
-                      (error == asio::error::network_unreachable || error == kNoSuchAddress);
+                      (error == asio::error::network_unreachable ||
+                       error == std::errc::address_not_available);
         if (error) continue;
         // Asking for a free port of this host, one may be given that very port, and meet oneself.
         const tcp::endpoint here = socket.local_endpoint(error);
