@@ -13,6 +13,7 @@
 #include "analysis/engines/run_statistics.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/agreed_lines.h"
 #include "cli/commands.h"
 #include "cli/contents.h"
 #include "cli/delay_options.h"
@@ -247,9 +248,10 @@ class Run : public Command {
   int run_rank(const LoadedSchedule& loaded, hw::RunOptions options,
                const std::optional<Expectation>& expected, const hw::MeshOptions& place,
                Console& console) const {
+    std::vector<std::string> agreed = agreed_lines(options);
+    agreed.insert(agreed.begin(), fmt::format("schedule: {}", to_string(loaded.schedule.digest())));
     const JoinedRank joined =
-        joining_.join(place, {fmt::format("schedule: {}", to_string(loaded.schedule.digest()))},
-                      console, &loaded.schedule, options.platform.node);
+        joining_.join(place, std::move(agreed), console, &loaded.schedule, options.platform.node);
     options.on_quiet = [&](const std::string& what, std::chrono::duration<double> waited,
                            std::chrono::duration<double> patience) {
       console.phase(fmt::format("waiting for {}: nothing for {:.0f} s, of {:.0f} s", what,

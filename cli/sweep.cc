@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "cli/agreed_lines.h"
 #include "cli/contents.h"
 #include "cli/run_figures.h"
 #include "hw/early_messages.h"
@@ -22,6 +23,8 @@ std::vector<std::string> agreed_of(const std::vector<SweepSize>& sizes) {
     lines.push_back(fmt::format("schedule of {}: {}", sched::format_bytes(size.bytes),
                                 to_string(size.loaded.schedule.digest())));
   }
+  const std::vector<std::string> options = agreed_lines(sizes.front().options);
+  lines.insert(lines.end(), options.begin(), options.end());
   return lines;
 }
 

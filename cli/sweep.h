@@ -21,7 +21,7 @@ struct SweepSize {
   std::vector<double> slack_s;  // to which the options refer
 };
 
-/// What all ranks must have alike: one line for each size.
+/// What all ranks must have alike: one line for each size, and the options, which are one for all.
 std::vector<std::string> agreed_of(const std::vector<SweepSize>& sizes);
 
 /// Of all schedules the one that a transport is to be chosen by.

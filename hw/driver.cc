@@ -103,12 +103,13 @@ Driver::Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOp
       executor_(executor),
       options_(options),
       patience_(patience),
-      listen_(std::move(listen)) {}
+      listen_(std::move(listen)),
+      unmoved_(patience) {}
 
 void Driver::restart() {
   idle_ = 0;
   sleepy_ = false;
-  last_moved_ = Clock::now();
+  unmoved_.restart(Clock::now());
   quiet_ = std::chrono::seconds(0);
 }
 
@@ -131,13 +132,14 @@ void Driver::idle() {
     const Clock::time_point now = Clock::now();
     // Not each time that there is nothing to do for a moment.
     if (idle_ == 1 || listen()) {
-      last_moved_ = now;
+      unmoved_.restart(now);
       quiet_ = std::chrono::seconds(0);
     }
-    tell_quiet(now);
-    require_movement(now);
+    unmoved_.look(now);
+    tell_quiet();
+    require_movement();
     sleepy_ = options_.waiting == Waiting::kInterrupt ||
-              (options_.waiting == Waiting::kHybrid && now - last_moved_ >= options_.poll_for);
+              (options_.waiting == Waiting::kHybrid && unmoved_.watched() >= options_.poll_for);
     if (sleepy_) return sleep(now);
   }
   sched_yield();
@@ -158,15 +160,15 @@ std::string Driver::awaited() const {
   return describe(executor_.program().schedule(), executor_.first_unfinished());
 }
 
-void Driver::tell_quiet(Clock::time_point now) {
-  if (!options_.on_quiet || now - last_moved_ < quiet_ + std::chrono::seconds(1)) return;
-  quiet_ = std::chrono::duration_cast<std::chrono::seconds>(now - last_moved_);
-  options_.on_quiet(executor_.finished() ? "the other ranks" : awaited(), now - last_moved_,
+void Driver::tell_quiet() {
+  if (!options_.on_quiet || unmoved_.watched() < quiet_ + std::chrono::seconds(1)) return;
+  quiet_ = std::chrono::duration_cast<std::chrono::seconds>(unmoved_.watched());
+  options_.on_quiet(executor_.finished() ? "the other ranks" : awaited(), unmoved_.watched(),
                     patience_);
 }
 
-void Driver::require_movement(Clock::time_point now) {
-  if (now - last_moved_ < patience_) return;
+void Driver::require_movement() {
+  if (unmoved_.watched() < patience_) return;
   const std::string what = executor_.finished() ? "the other ranks have not finished"
                                                 : fmt::format("{} is not done", awaited());
   const bool held_up =

@@ -10,6 +10,7 @@
 #include "hw/mesh.h"
 #include "hw/run.h"
 #include "hw/transport.h"
+#include "hw/watched_time.h"
 
 namespace slackline::hw {
 
@@ -50,7 +51,8 @@ class Driver {
   /// last, and answers whether another has. Called now and then, and while nothing happens.
   using Listen = std::function<bool(bool moved)>;
 
-  /// `patience`: how long nothing may happen. All references must outlive this.
+  /// `patience`: how long nothing may happen. Time in which this process stood still hardly counts
+  /// (WatchedTime). All references must outlive this.
   Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
          std::chrono::duration<double> patience, Listen listen);
 
@@ -82,8 +84,8 @@ class Driver {
   bool progress();
   void idle();
   void sleep(Clock::time_point now);
-  void require_movement(Clock::time_point now);
-  void tell_quiet(Clock::time_point now);
+  void require_movement();
+  void tell_quiet();
   std::string awaited() const;
 
   Mesh& mesh_;
@@ -97,7 +99,7 @@ class Driver {
   std::uint64_t told_ = 0;  // of them
   bool sleepy_ = false;
   std::chrono::seconds quiet_{0};  // that was told
-  Clock::time_point last_moved_;   // as far as somebody looked at the clock
+  WatchedTime unmoved_;            // as far as somebody looked at the clock
 };
 
 /// Throws InputError if the delays hold a rank's processor for longer than anybody waits for a run.

@@ -96,6 +96,8 @@ struct GroupClosing {
 
 struct GroupsOptions {
   /// How long create_group() and destroy_group() wait for a member that lives and does nothing.
+  /// Time in which this process stood still, or a callback kept its completion thread, hardly
+  /// counts for destroy_group().
   std::chrono::milliseconds timeout{30'000};
   /// The completion thread polls for so long after something happened, then sleeps (section 4.2).
   std::chrono::microseconds poll_for{50'000};

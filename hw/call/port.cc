@@ -20,6 +20,10 @@ constexpr std::size_t kBatch = 64;
 // Who waits yields so often before it sleeps: cores may be fewer than ranks.
 constexpr std::uint64_t kYields = 400;
 constexpr std::chrono::microseconds kNap{50};
+// Who gave its core away and has it back only then was waited out: other ranks keep it for much
+// less, unless they compute. For so long everybody naps.
+constexpr std::chrono::milliseconds kLongYield{1};
+constexpr std::chrono::milliseconds kCrowded{100};
 
 }  // namespace
 
@@ -137,21 +141,30 @@ bool CallPort::progress() {
   return moved;
 }
 
+void CallPort::yield(bool naps) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point before = Clock::now();
+  const auto crowded_until = crowded_until_.load(std::memory_order_relaxed);
+  if (naps || before.time_since_epoch().count() < crowded_until) {
+    std::this_thread::sleep_for(kNap);
+    return;
+  }
+  sched_yield();
+  const Clock::time_point after = Clock::now();
+  if (after - before < kLongYield) return;
+  crowded_until_.store((after + kCrowded).time_since_epoch().count(), std::memory_order_relaxed);
+}
+
 void CallRest::rest() {
   port_.require_all_here();
-  const bool sleepy = ++idle_ > kYields;
-  if (idle_ == 1) {
-    since_ = std::chrono::steady_clock::now();
-  } else if (sleepy && std::chrono::steady_clock::now() - since_ > port_.patience()) {
+  const auto now = WatchedTime::Clock::now();
+  if (++idle_ == 1) waited_.restart(now);
+  if (waited_.look(now) > port_.patience()) {
     throw Stalled(
         fmt::format("calls: nothing happened for {:.3g} s, and no rank is lost; waited for {}",
                     std::chrono::duration<double>(port_.patience()).count(), what_));
   }
-  if (sleepy) {
-    std::this_thread::sleep_for(kNap);
-  } else {
-    sched_yield();
-  }
+  port_.yield(idle_ > kYields);
 }
 
 }  // namespace slackline::hw

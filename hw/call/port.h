@@ -18,6 +18,7 @@
 #include "hw/call/types.h"
 #include "hw/mesh.h"
 #include "hw/transport.h"
+#include "hw/watched_time.h"
 
 namespace slackline::hw {
 
@@ -43,6 +44,10 @@ class CallPort {
   }
   bool in_order() const { return in_order_; }
   std::chrono::milliseconds patience() const { return patience_; }
+  /// Who has nothing to do lets others have its core for a moment; `naps`: for longer, whether or
+  /// not anybody wants it. Where another one kept the core for long, all who rest nap for a while:
+  /// who gives a core up that many want gets it back only after all of them.
+  void yield(bool naps);
   /// The transport has failed: whatever uses it from then on throws the same, as what was under way
   /// may never end.
   bool is_broken() const { return broken_.load(std::memory_order_acquire); }
@@ -88,6 +93,8 @@ class CallPort {
   std::atomic<std::uint64_t> polls_{0};  // of the rank's own thread
   std::uint64_t polls_seen_ = 0;         // by the service thread
   bool in_order_ = false;
+  // Until when cores are taken to be fewer than those that want them, since the clock's beginning.
+  std::atomic<std::chrono::steady_clock::rep> crowded_until_{0};
   Complete service_;
   std::vector<CallLine*> lines_;  // by peer
   std::vector<Completion> taken_;
@@ -97,16 +104,18 @@ class CallPort {
 class CallRest {
  public:
   /// `what` is waited for, in words.
-  CallRest(CallPort& port, std::string_view what) : port_(port), what_(what) {}
+  CallRest(CallPort& port, std::string_view what)
+      : port_(port), what_(what), waited_(port.patience()) {}
   void moved() { idle_ = 0; }
-  /// Throws PeerLost, and Stalled when the patience is over.
+  /// Throws PeerLost, and Stalled when the patience is over. Time in which the process stood still
+  /// hardly counts (WatchedTime).
   void rest();
 
  private:
   CallPort& port_;
   const std::string_view what_;
   std::uint64_t idle_ = 0;
-  std::chrono::steady_clock::time_point since_;
+  WatchedTime waited_;
 };
 
 }  // namespace slackline::hw

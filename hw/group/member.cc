@@ -24,8 +24,10 @@ machine::GroupCoreOptions core_options(const GroupSetup& setup) {
 GroupMember::GroupMember(std::unique_ptr<Transport> transport, GroupSetup setup, Tell tell)
     : setup_(std::move(setup)),
       tell_(std::move(tell)),
+      time_(setup_.timeout),
       core_(*this, core_options(setup_)),
       transport_(std::move(transport)) {
+  time_.restart(Clock::now());
   const auto block = static_cast<std::size_t>(setup_.plan->shape().block_bytes);
   bounce_ = std::make_unique_for_overwrite<std::byte[]>(block);
   bounce_memory_ = transport_->register_memory({bounce_.get(), block});
@@ -109,6 +111,7 @@ void GroupMember::send(std::span<std::byte> message, std::shared_ptr<const Group
 }
 
 bool GroupMember::poll() {
+  time_.look(Clock::now());
   if (!core_.is_open() || trouble_) return false;
   std::array<Completion, kBatch> completions;
   try {
@@ -154,6 +157,7 @@ void GroupMember::take(const Completion& completion) {
 }
 
 bool GroupMember::progress() {
+  time_.look(Clock::now());
   if (!core_.is_open()) return core_.progress();
   try {
     bool moved = dispatch();
@@ -285,9 +289,7 @@ void GroupMember::finish(std::span<std::byte> message) {
   if (table_) table_->publish(core_.finished());
 }
 
-double GroupMember::now_s() const {
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
+double GroupMember::now_s() const { return time_.watched().count(); }
 
 void GroupMember::tell(std::uint32_t member, const GroupSaying& saying) {
   tell_(setup_.ranks[member], {saying, setup_.name});

@@ -24,6 +24,7 @@
 #include "hw/group/port.h"
 #include "hw/group/small_messages.h"
 #include "hw/group/status_table.h"
+#include "hw/watched_time.h"
 #include "machine/group/core.h"
 
 namespace slackline::hw {
@@ -87,7 +88,7 @@ class GroupMember final : private machine::GroupHost {
     return setup_.ranks[member];
   }
 
-  /// Sees what has completed. Answers whether anything has.
+  /// Sees what has completed, and what time it is. Answers whether anything has completed.
   bool poll();
   void hear(std::uint32_t member, const GroupControl& control) { core_.hear(member, control); }
   /// A member is lost. `reachable`: it lives all the same, and has something to say.
@@ -157,6 +158,9 @@ class GroupMember final : private machine::GroupHost {
 
   GroupSetup setup_;
   Tell tell_;
+  // What the core takes for the time. It stands still with this process, and hardly moves on while
+  // callbacks keep the completion thread: meanwhile nobody can be heard.
+  WatchedTime time_;
   machine::GroupCore core_;
   std::unique_ptr<std::byte[]> bounce_;
   std::unique_ptr<Transport> transport_;

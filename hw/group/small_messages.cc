@@ -87,10 +87,14 @@ void SmallMessages::took() {
   progress();
 }
 
+// Not the root: half a ring was taken since the root was told.
+bool SmallMessages::owes_count() const {
+  return !is_root() && count_ - written_[0] >= std::max<std::uint64_t>(1, shape_.slots / 2);
+}
+
 bool SmallMessages::progress() {
   if (!is_root()) {
-    const std::uint64_t due = std::max<std::uint64_t>(1, shape_.slots / 2);
-    if (left_[0] != 0 || count_ - written_[0] < due) return false;
+    if (left_[0] != 0 || !owes_count()) return false;
     const std::uint64_t own = counts_at() + kLine * self_;
     set_word(own, count_);
     if (!write(0, 0, own, sizeof count_)) return false;
@@ -128,8 +132,10 @@ void SmallMessages::take(const Completion& completion) {
   progress();
 }
 
+// A count that is owed must not leave after this member has said that it is done: the root may be
+// gone by then, and its memory another's.
 bool SmallMessages::settled() const {
-  return std::ranges::all_of(left_, [](std::uint32_t left) { return left == 0; });
+  return !owes_count() && std::ranges::all_of(left_, [](std::uint32_t left) { return left == 0; });
 }
 
 }  // namespace slackline::hw

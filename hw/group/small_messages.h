@@ -57,7 +57,8 @@ class SmallMessages {
   bool progress();
   /// The completion of one of its requests.
   void take(const Completion& completion);
-  /// Whether all that was written stands where it goes.
+  /// Whether all that was to be written stands where it goes, so that nothing more is written
+  /// before the next message.
   bool settled() const;
 
   /// The memory that peers write, to keep it in place for longer than this lives.
@@ -75,6 +76,7 @@ class SmallMessages {
   void set_word(std::uint64_t offset, std::uint64_t value);
   bool write(std::uint32_t member, std::uint64_t slot, std::uint64_t offset, std::uint64_t bytes);
   bool is_root() const { return self_ == 0; }
+  bool owes_count() const;
 
   Transport& transport_;
   const SmallShape shape_;

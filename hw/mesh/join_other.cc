@@ -76,19 +76,29 @@ class OtherJoin : private JoinSide, private OtherActions {
     co_await timer.async_wait(into(error));
   }
 
-  // Tries until it is there; the deadline ends it.
+  // Tries until it is there; the deadline ends it. A loopback interface that is down stays so.
   awaitable<LinkPtr> reach(const tcp::resolver::results_type& found) {
     for (;;) {
+      bool no_loopback = true;
       for (const auto& entry : found) {
         error_code error;
         tcp::socket socket(io_);
         co_await socket.async_connect(entry.endpoint(), into(error));
         if (error == asio::error::no_descriptors) throw no_descriptor("rank 0");
+        no_loopback = no_loopback && entry.endpoint().address().is_loopback() &&
+                      (error == asio::error::network_unreachable ||
+                       error == std::errc::address_not_available);
         if (error) continue;
         // Asking for a free port of this host, one may be given that very port, and meet oneself.
         const tcp::endpoint here = socket.local_endpoint(error);
         const tcp::endpoint there = socket.remote_endpoint(error);
         if (!error && here != there) co_return std::make_shared<MeshLink>(std::move(socket));
+      }
+      if (no_loopback) {
+        throw EnvironmentError(fmt::format(
+            "rank {} cannot reach rank 0 at {}: no loopback interface is up here; bring "
+            "it up (`ip link set lo up`), or give another --root",
+            options_.rank, to_string(found.begin()->endpoint())));
       }
       co_await pause();
     }

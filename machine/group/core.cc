@@ -81,7 +81,8 @@ bool GroupCore::progress_close() {
 
 // The group posts nothing more; it settles with the survivors, and ends once they all know: who
 // does not would take the end for a loss.
-void GroupCore::fail(std::uint32_t member, const std::string& why) {
+void GroupCore::fail(std::uint32_t member, const std::string& why,
+                     std::optional<std::uint32_t> out) {
   if (state_ != State::kOpen) return;
   state_ = State::kFailing;
   active_s_ = host_.now_s();
@@ -89,7 +90,7 @@ void GroupCore::fail(std::uint32_t member, const std::string& why) {
   why_ = why;
   host_.stop();
   settlement_.emplace(size(), options_.self, finished_);
-  settlement_->lose(member);
+  settlement_->lose(out.value_or(member));
   tell_settlement();
   // Without atomic delivery there is nothing to settle first.
   if (!options_.atomic_delivery) report_failure();
@@ -144,6 +145,12 @@ void GroupCore::hear(std::uint32_t from, const GroupSaying& saying) {
       }
       return;
     case GroupWord::kSettle:
+      // Who has heard from everyone knows the outcome, as in lose(), and is as good as gone.
+      if (state_ == State::kOpen && all_are_done()) {
+        GroupSaying gone;
+        gone.word = GroupWord::kGone;
+        return host_.tell(from, gone);
+      }
       break;
     default:
       return;
@@ -153,7 +160,8 @@ void GroupCore::hear(std::uint32_t from, const GroupSaying& saying) {
   if (state_ == State::kOpen) {
     const auto rank_of = [&](std::uint32_t m) { return options_.ranks[m]; };
     if (notice.lost[options_.self]) {
-      fail(from, fmt::format("rank {} takes this rank for lost", rank_of(from)));
+      // It is out, and must not have others believe that `from` is.
+      fail(from, fmt::format("rank {} takes this rank for lost", rank_of(from)), options_.self);
     } else {
       const auto lost = std::ranges::find(notice.lost, true);
       const auto member =

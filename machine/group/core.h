@@ -116,7 +116,9 @@ class GroupCore {
   bool all_are_done() const;
   void tell_all(const GroupSaying& saying);
   bool progress_close();
-  void fail(std::uint32_t member, const std::string& why);
+  // `out`: whom that leaves out of the group, if it is another than whose fault it is.
+  void fail(std::uint32_t member, const std::string& why,
+            std::optional<std::uint32_t> out = std::nullopt);
   void tell_settlement();
   bool progress_failing();
   bool is_known_to_all() const;

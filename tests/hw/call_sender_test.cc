@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "hw/call/receiver.h"
@@ -302,6 +303,20 @@ TEST_F(CallSender, TellsWhoWaitsWhenItsRecordIsTransmitted) {
   port->progress();
   EXPECT_EQ(states[2].pending, 1u) << "forgotten";
   EXPECT_EQ(states[3].pending, 0u);
+}
+
+// Who stood still looked for nothing meanwhile.
+TEST_F(CallSender, WaitsDoNotEndByTheTimeInWhichTheProcessStoodStill) {
+  start_anew();
+  options.patience = std::chrono::milliseconds(80);
+  make(Aggregate::kNone, kRecord);
+  hw::CallRest rest(*port, "something");
+  rest.rest();
+  std::this_thread::sleep_for(2 * options.patience);
+  rest.rest();
+  std::this_thread::sleep_for(2 * options.patience);
+  EXPECT_NO_THROW(rest.rest());
+  EXPECT_THROW(while (true) rest.rest(), hw::Stalled);
 }
 
 // Posting stalls: that call is not made, its record never comes, and it tells nobody. The others'

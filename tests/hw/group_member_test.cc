@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -276,6 +277,19 @@ INSTANTIATE_TEST_SUITE_P(
                       Silence{{}, {1, 2, 3}, {}, kRanks[1]},  // else who is not done
                       Silence{{1}, {2, 3}, {1}, kRanks[2]},   // who is done has given its sign
                       Silence{{1, 3}, {2}, {}, kRanks[2]}));
+
+// A process that stood still, or whose completion thread was kept by a callback, has heard nobody
+// in that time: whoever is there afterwards is not to blame for it.
+TEST_F(GroupMember, BlamesNobodyForTheTimeInWhichItStoodStillItself) {
+  constexpr milliseconds kPatience{80};
+  make(false, kPatience);
+  member(0).close();
+  run({0});
+  std::this_thread::sleep_for(2 * kPatience);
+  member(0).poll();
+  member(0).progress();
+  EXPECT_FALSE(member(0).failure().has_value());
+}
 
 // All others are done, and a message that the root counted has not come here: that is no fault of
 // theirs that this member could name.

@@ -17,6 +17,7 @@
 #include "hw/group/member.h"
 #include "hw/passing_transport.h"
 #include "tests/hw/group_ranks.h"
+#include "tests/hw/late_writes.h"
 #include "tests/hw/loop_transport.h"
 
 namespace slackline {
@@ -24,38 +25,23 @@ namespace {
 
 using hw::GroupControl;
 
-// Carries out writes when it likes, in any order, from what stands in their memory by then.
-class LateWrites final : public hw::PassingTransport {
+// Notes what is posted where that outlives it: a group's transport ends with the group.
+class NotingTransport final : public hw::PassingTransport {
  public:
-  LateWrites(std::unique_ptr<hw::Transport> under, std::mt19937_64* random)
-      : PassingTransport(std::move(under)), random_(random) {}
+  NotingTransport(std::unique_ptr<hw::Transport> under, std::vector<hw::WorkRequest>& posted)
+      : PassingTransport(std::move(under)), posted_(posted) {}
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      const hw::WorkRequest& request = requests[i];
-      if (request.kind == hw::RequestKind::kWrite) {
-        if (late_.size() == 5) return i;  // no more room
-        late_.push_back({request, {request.local.begin(), request.local.end()}});
-      } else if (under().post({&request, 1}) == 0) {
-        return i;
-      }
+    const std::size_t taken = PassingTransport::post(requests);
+    for (std::size_t i = 0; i < taken; ++i) {
+      posted_.push_back(requests[i]);
+      posted_.back().local = {};
     }
-    return requests.size();
-  }
-
-  std::size_t poll(std::span<hw::Completion> completions) override {
-    while (!late_.empty() && (*random_)() % 3 == 0) {
-      const auto chosen = late_.begin() + static_cast<std::ptrdiff_t>((*random_)() % late_.size());
-      chosen->first.local = chosen->second;
-      EXPECT_EQ(under().post({&chosen->first, 1}), 1u);
-      late_.erase(chosen);
-    }
-    return under().poll(completions);
+    return taken;
   }
 
  private:
-  std::mt19937_64* random_;
-  std::vector<std::pair<hw::WorkRequest, std::vector<hw::Segment>>> late_;
+  std::vector<hw::WorkRequest>& posted_;
 };
 
 // All members in one thread.
@@ -78,8 +64,9 @@ class SmallGroup {
       setup.timeout = setup.failure_timeout = std::chrono::hours(1);
       auto loop = std::make_unique<testing::LoopTransport>(loop_);
       ones_[m].transport = loop.get();
-      std::unique_ptr<hw::Transport> transport = std::move(loop);
-      if (late) transport = std::make_unique<LateWrites>(std::move(transport), &random_);
+      std::unique_ptr<hw::Transport> transport =
+          std::make_unique<NotingTransport>(std::move(loop), ones_[m].posted);
+      if (late) transport = std::make_unique<testing::LateWrites>(std::move(transport), &random_);
       ones_[m].member = std::make_unique<hw::GroupMember>(
           std::move(transport), std::move(setup),
           [this, m](std::uint32_t to, const GroupControl& control) {
@@ -143,14 +130,20 @@ class SmallGroup {
 
   const hw::GroupClosing& closing(std::uint32_t m) { return *ones_[m].member->closing(); }
   testing::Receiver& receiver(std::uint32_t m) { return ones_[m].receiver; }
-  std::vector<hw::WorkRequest>& posted(std::uint32_t m) { return ones_[m].transport->posted; }
+  std::vector<hw::WorkRequest>& posted(std::uint32_t m) { return ones_[m].posted; }
+  // So many requests are taken of it at a time.
+  void room(std::uint32_t m, std::size_t requests) {
+    ones_[m].transport->room = ones_[m].transport->room_per_poll = requests;
+  }
+  bool has_closed(std::uint32_t m) { return ones_[m].member->closing().has_value(); }
   // Its completions stay where they are.
   void hold(std::uint32_t m, bool held) { ones_[m].transport->held = held; }
 
  private:
   struct One {
     testing::Receiver receiver{0};
-    testing::LoopTransport* transport = nullptr;
+    testing::LoopTransport* transport = nullptr;  // until the group ends
+    std::vector<hw::WorkRequest> posted;
     std::unique_ptr<hw::GroupMember> member;
     bool alive = true;
   };
@@ -227,6 +220,21 @@ TEST(GroupSmall, UsesNoSlotAgainBeforeItsWritesAreComplete) {
   group.hold(0, false);
   ASSERT_TRUE(group.run_to_end());
   EXPECT_EQ(group.posted(0).size() - before, 5u * 2);
+}
+
+// Whoever has said that it is done writes nothing any more: the root's memory may be gone.
+TEST(GroupSmall, NobodyIsDoneBeforeTheRootHasItsCount) {
+  SmallGroup group(3, {100, 2}, false, 1, false);
+  group.send(50);
+  group.room(1, 0);
+  group.close();
+  group.run(3000);
+  EXPECT_EQ(group.receiver(1).messages(), 1u);
+  EXPECT_FALSE(group.has_closed(0));
+  EXPECT_FALSE(group.has_closed(1));
+  group.room(1, 1000);
+  ASSERT_TRUE(group.run_to_end());
+  for (std::uint32_t m = 0; m < 3; ++m) EXPECT_TRUE(group.closing(m).delivered);
 }
 
 TEST(GroupSmall, SurvivorsOfALossAgree) {

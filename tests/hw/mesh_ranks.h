@@ -10,10 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -82,10 +85,12 @@ class MeshRanks {
   pid_t pid(std::size_t process) const { return processes_[process].pid; }
   void signal(std::size_t process, int number) { kill(processes_[process].pid, number); }
 
-  /// What the process says next. "(end)" when it is over, "(silence)" after a long time.
+  /// What the process says next. "(end)" when it is over, "(silence)" after a long time, in which
+  /// the ranks could have had cores.
   std::string next(std::size_t process) {
     Process& from = processes_[process];
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+    const auto begin = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds kept_before = kept_from_cores();
     for (;;) {
       const std::size_t newline = from.heard.find('\n');
       if (newline != std::string::npos) {
@@ -94,10 +99,12 @@ class MeshRanks {
         return line;
       }
       pollfd entry{from.lines.get(), POLLIN, 0};
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          deadline - std::chrono::steady_clock::now());
-      if (left.count() <= 0 || poll(&entry, 1, static_cast<int>(left.count())) == 0) {
-        return "(silence)";
+      if (poll(&entry, 1, 500) == 0) {
+        const auto passed = std::chrono::steady_clock::now() - begin;
+        if (passed - (kept_from_cores() - kept_before) > std::chrono::seconds(40)) {
+          return "(silence)";
+        }
+        continue;
       }
       char buffer[4096];
       const ssize_t count = read(from.lines.get(), buffer, sizeof buffer);
@@ -134,6 +141,19 @@ class MeshRanks {
     hw::Descriptor lines;
     std::string heard;
   };
+
+  // How long the rank that had to wait most for a core to be free has waited, in all its life.
+  // Where Linux does not tell, no time.
+  std::chrono::nanoseconds kept_from_cores() const {
+    std::int64_t most_ns = 0;
+    for (const Process& process : processes_) {
+      std::ifstream file(fmt::format("/proc/{}/schedstat", process.pid));
+      std::int64_t ran_ns = 0;
+      std::int64_t waited_ns = 0;
+      if (process.pid > 0 && file >> ran_ns >> waited_ns) most_ns = std::max(most_ns, waited_ns);
+    }
+    return std::chrono::nanoseconds(most_ns);
+  }
 
   static void be_rank(int fd, const hw::MeshOptions& options, const Body& body) {
     const Say say = [fd](const std::string& line) {

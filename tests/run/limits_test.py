@@ -17,6 +17,11 @@ def can_mount():
         capture_output=True).returncode == 0
 
 
+def can_unshare_network():
+    return shutil.which("unshare") is not None and os.geteuid() == 0 and subprocess.run(
+        ["unshare", "--net", "true"], capture_output=True).returncode == 0
+
+
 class Limits(RankCase):
     def run_after(self, shell, *arguments):
         """Runs the program in a shell that has carried out `shell` before."""
@@ -74,6 +79,14 @@ class Limits(RankCase):
             timeout=PATIENCE_S)
         done = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
         self.assert_refused(done, "4 ranks", "9 MiB of its 9 MiB are free", "--transport tcp")
+
+    @unittest.skipUnless(can_unshare_network(), "needs root and network namespaces")
+    def test_loopback(self):
+        done = subprocess.run(
+            ["unshare", "--net", PROGRAM, "run", SPEC.format(2)], cwd=self.folder,
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        done = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        self.assert_refused(done, "rank 1 cannot reach rank 0 at 127.0.0.1:", "`ip link set lo up`")
 
 
 if __name__ == "__main__":

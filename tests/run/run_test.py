@@ -334,6 +334,22 @@ class Wrong(RankCase):
             self.assertIn("rank 0", done.err)
             self.assertIn("rank 1", done.err)
 
+    # Rank 0 speaks for all: of bytes that a rank did not prove, of times that it did not take.
+    def test_ranks_that_are_told_to_run_otherwise(self):
+        spec = "chain:ranks=2,bytes=1KiB,block=1KiB"
+        for options, theirs, ours in (
+                (("--no-proof",), "bytes: not proved", "bytes: proved"),
+                (("--no-timestamps",), "times of operations: not taken",
+                 "times of operations: taken"),
+                (("--policy", "ready"), "policy: ready", "policy: in-order"),
+                (("--sends-in-flight", 2), "sends in flight: 2", "sends in flight: 0"),
+                (("--straggler", "rank=1,slowdown=2"), "delays: ", "delays: none")):
+            started = self.start_ranks(2, spec, of_rank=lambda rank: options if rank else ())
+            for rank in started:
+                done = rank.wait()
+                self.assertEqual((done.code, done.out, done.err.count("\n")), (2, "", 1), done)
+                self.assertIn(f"ranks disagree: rank 0 has {ours}, rank 1 has {theirs}", done.err)
+
 
 @unittest.skipIf(shutil.which("mpirun") is None, "no mpirun (Debian: openmpi-bin)")
 class UnderMpirun(RankCase):
