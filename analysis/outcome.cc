@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/enum_names.h"
-#include "base/error.h"
 
 namespace slackline::analysis {
 namespace {

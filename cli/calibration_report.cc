@@ -10,7 +10,6 @@
 #include "base/units.h"
 #include "cli/human.h"
 #include "machine/input_text.h"
-#include "machine/platform_figures.h"
 #include "machine/platform_file.h"
 
 namespace slackline::cli {

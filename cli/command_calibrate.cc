@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "analysis/fit/measuring_schedule.h"
 #include "base/error.h"
 #include "base/units.h"

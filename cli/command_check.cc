@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/json_output.h"

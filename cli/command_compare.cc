@@ -19,7 +19,6 @@
 #include "machine/platform.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/file.h"
-#include "sched/trace_file.h"
 
 namespace slackline::cli {
 namespace {

@@ -11,7 +11,6 @@
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
-#include "sched/trace_file.h"
 
 namespace slackline::cli {
 namespace {

@@ -11,7 +11,6 @@
 #include "cli/traced_schedule.h"
 #include "sched/export/timeline.h"
 #include "sched/file.h"
-#include "sched/trace_file.h"
 
 namespace slackline::cli {
 namespace {

@@ -1,5 +1,4 @@
 // `report`: a run as a page for a browser.
-#include <fmt/format.h>
 
 #include <optional>
 #include <string>

@@ -30,7 +30,6 @@
 #include "cli/sizes_option.h"
 #include "cli/sweep.h"
 #include "cli/unused_seed.h"
-#include "engines/engines.h"
 #include "engines/network.h"
 #include "hw/driver.h"
 #include "hw/rank_facts.h"

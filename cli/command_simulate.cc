@@ -9,7 +9,6 @@
 
 #include "analysis/engines/fluid_engine.h"
 #include "base/error.h"
-#include "base/units.h"
 #include "cli/bare_run.h"
 #include "cli/commands.h"
 #include "cli/congestion_report.h"

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/slack/criticality.h"
 #include "base/error.h"
-#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/cores.h"
 #include "cli/criticality_report.h"

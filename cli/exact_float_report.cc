@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <cstdint>
 
 #include "analysis/slack/validate.h"
 #include "cli/human.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/units.h"
 #include "cli/answer.h"
 
 namespace slackline::cli {

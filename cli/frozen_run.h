@@ -4,17 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "analysis/slack/may_share.h"
 #include "cli/answer.h"
-#include "machine/setting.h"
 
 namespace slackline::cli {
 
-/// The name of a link that messages may share; nothing where no message ever can.
-std::optional<std::string> shared_link_name(const machine::Setting& setting);
-
-/// Why a delay within its float may cost time all the same; nothing where no message can ever share
-/// a link. It ends a sentence: "messages may share links (rack-0.up)".
-std::optional<std::string> why_no_promise(const machine::Setting& setting);
+using analysis::shared_link_name;
+using analysis::why_no_promise;
 
 /// What does better where the cost of a delay is asked for.
 inline constexpr std::string_view kRealPrices = "--price says what delays really cost";

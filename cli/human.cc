@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/shown_text.h"
-
 namespace slackline::cli {
 
 std::string human_time(sched::Time time) { return sched::human_seconds(sched::seconds(time)); }

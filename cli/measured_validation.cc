@@ -1,10 +1,8 @@
 #include "cli/measured_validation.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "analysis/slack/observed_slack.h"
 #include "analysis/slack/timed_slack.h"
+#include "base/statistics.h"
 #include "hw/leader.h"
 
 namespace slackline::cli {
@@ -21,9 +19,7 @@ std::vector<double> medians(const std::vector<std::vector<double>>& floats_s) {
   for (std::size_t op = 0; op < result.size(); ++op) {
     values.clear();
     for (const std::vector<double>& of_run : floats_s) values.push_back(of_run[op]);
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    result[op] = *middle;
+    result[op] = base::value_at(values, values.size() / 2);
   }
   return result;
 }
@@ -57,7 +53,6 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
     floats_s.push_back(
         analysis::observed_slack(schedule, trace, setting.platform.interleave_bytes).total_float_s);
   }
-  std::sort(makespans_s.begin(), makespans_s.end());
   found.predictions.push_back({"undelayed runs", medians(floats_s)});
   if (options.by_platform) {
     const sched::Trace trace = settled.run(console);
@@ -65,7 +60,7 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
         {setting.platform.name, analysis::slack_of_run(settled.setting(), trace).total_float_s});
   }
   const std::vector<machine::OpDelay> trials =
-      options.choose(found.predictions.front().float_s, makespans_s[makespans_s.size() / 2]);
+      options.choose(found.predictions.front().float_s, base::value_at(makespans_s, kObserved / 2));
   const std::uint64_t pairs = trials.size() * std::uint64_t{options.repeats};
   found.trials = analysis::run_measured_trials(
       schedule, setting.delays, trials, options.repeats, run,

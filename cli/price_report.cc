@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/slack/critical_path.h"
+#include "base/statistics.h"
 #include "cli/human.h"
 
 namespace slackline::cli {
@@ -89,8 +90,8 @@ void answer_prices(Answer& answer, const SlackRun& run, const DelayPrices& price
   if (!order.empty()) {
     // The least cost that at least so many percent of operations do not exceed.
     const auto quantile = [&](std::size_t percent) {
-      const std::size_t place = std::max<std::size_t>(1, (order.size() * percent + 99) / 100);
-      return cost(cost_s[order[order.size() - place]]);
+      const std::size_t place = base::nearest_rank(order.size(), percent);
+      return cost(cost_s[order[order.size() - 1 - place]]);
     };
     answer.row("costs", fmt::format("least {}, 10 % {}, median {}, 90 % {}, most {}", quantile(0),
                                     quantile(10), quantile(50), quantile(90), quantile(100)));

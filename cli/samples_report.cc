@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/statistics.h"
 #include "base/units.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
@@ -53,15 +54,11 @@ Spread spread_of(std::vector<double> times_s) {
   double squares = 0;
   for (const double t : times_s) squares += (t - spread.mean_s) * (t - spread.mean_s);
   spread.deviation_s = times_s.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
-  const auto quantile = [&](double q) {
-    const double place = std::ceil(q * n);
-    return times_s[place < 1 ? 0 : static_cast<std::size_t>(place) - 1];
-  };
   spread.min_s = times_s.front();
-  spread.p5_s = quantile(0.05);
-  spread.median_s = quantile(0.5);
-  spread.p95_s = quantile(0.95);
-  spread.p99_s = quantile(0.99);
+  spread.p5_s = base::percentile(times_s, 5);
+  spread.median_s = base::percentile(times_s, 50);
+  spread.p95_s = base::percentile(times_s, 95);
+  spread.p99_s = base::percentile(times_s, 99);
   spread.max_s = times_s.back();
   return spread;
 }

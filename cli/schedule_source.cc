@@ -10,7 +10,6 @@
 #include "base/shown_text.h"
 #include "base/split.h"
 #include "sched/compile.h"
-#include "sched/export/messages.h"
 #include "sched/file.h"
 #include "sched/verify.h"
 #include "sched/workloads/structures/queue.h"

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "analysis/slack/timed_slack.h"
-#include "base/error.h"
 #include "cli/simulated.h"
 #include "engines/engines.h"
 #include "engines/network.h"

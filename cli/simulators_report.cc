@@ -10,7 +10,6 @@
 #include "base/split.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
-#include "cli/platform_report.h"
 #include "engines/engines.h"
 #include "engines/network.h"
 #include "engines/other_simulators.h"

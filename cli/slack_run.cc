@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "base/enum_names.h"
 #include "cli/platform_report.h"
 #include "engines/engines.h"
 #include "engines/network.h"
 #include "sched/file.h"
-#include "sched/trace_file.h"
 
 namespace slackline::cli {
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/split.h"
+#include "base/statistics.h"
 #include "cli/quantity.h"
 
 namespace slackline::cli {
@@ -61,11 +62,6 @@ std::size_t place_among(std::vector<std::string>& texts, const std::string& text
   if (found != texts.end()) return static_cast<std::size_t>(found - texts.begin());
   texts.push_back(text);
   return texts.size() - 1;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 // What people call a column: "median_s" is the median makespan.
@@ -173,7 +169,8 @@ StudyFigures study_figures(const StudyAxes& axes, const sweep::SweepState& state
       figure.series.push_back({name_of(axes.by, curve)});
     }
     for (auto& [curve, places] : curves) {
-      for (auto& [at, values] : places) figure.series[curve].add(at, median(std::move(values)));
+      for (auto& [at, values] : places)
+        figure.series[curve].add(at, base::median(std::move(values)));
     }
     drawn.figures.push_back(std::move(figure));
   }

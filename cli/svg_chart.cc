@@ -1,7 +1,5 @@
 #include "cli/svg_chart.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/number.h"
 #include "base/units.h"
 #include "engines/plain_machine.h"

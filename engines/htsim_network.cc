@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/error.h"
 #include "engines/plain_machine.h"
 #include "machine/topology/checks.h"
 #include "machine/topology_entry.h"

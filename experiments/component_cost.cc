@@ -6,7 +6,6 @@
 
 #include "analysis/engines/event_engine.h"
 #include "base/units.h"
-#include "sched/pattern/pattern.h"
 
 namespace slackline::experiments {
 namespace {

@@ -1,7 +1,6 @@
 #include "experiments/overlap.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace slackline::experiments {
 

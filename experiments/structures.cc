@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
-#include "sched/compile.h"
 #include "sched/operands.h"
 #include "sched/program_writer.h"
 #include "sched/workloads/structures/queue.h"

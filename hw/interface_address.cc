@@ -15,18 +15,18 @@
 namespace slackline::hw {
 namespace {
 
+bool is_link_local(const sockaddr* address) {
+  return IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+}
+
+}  // namespace
+
 std::string digits_of(const sockaddr* address, socklen_t bytes) {
   std::array<char, NI_MAXHOST> digits{};
   const int answer =
       getnameinfo(address, bytes, digits.data(), digits.size(), nullptr, 0, NI_NUMERICHOST);
   return answer == 0 ? digits.data() : "";
 }
-
-bool is_link_local(const sockaddr* address) {
-  return IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
-}
-
-}  // namespace
 
 std::string address_of_interface(const std::string& name) {
   ifaddrs* list = nullptr;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "base/enum_names.h"
+#include "base/statistics.h"
 #include "machine/run/executable.h"
 #include "sched/kept_memory.h"
 
@@ -68,13 +68,7 @@ double ClockErrors::at(double time_s) const {
   return error_s;
 }
 
-double RunResult::median_makespan_s() const {
-  if (makespans_s.empty()) return 0;
-  std::vector<double> sorted = makespans_s;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
+double RunResult::median_makespan_s() const { return base::median(makespans_s); }
 
 sched::Trace assemble_trace(const sched::Schedule& schedule, std::string_view transport,
                             std::span<const RankRecord> records) {

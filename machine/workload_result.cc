@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/statistics.h"
+
 namespace slackline::machine {
 namespace {
 
@@ -36,11 +38,6 @@ double last_done_s(const sched::Trace& trace, OpId first, OpId end) {
   return last;
 }
 
-double quantile(const std::vector<double>& sorted, double share) {
-  const double place = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
-  return sorted[static_cast<std::size_t>(std::max(place, 1.0)) - 1];
-}
-
 }  // namespace
 
 LatencySummary summarise_latencies(std::vector<double> latency_s) {
@@ -50,11 +47,11 @@ LatencySummary summarise_latencies(std::vector<double> latency_s) {
   if (latency_s.empty()) return summary;
   std::sort(latency_s.begin(), latency_s.end());
   summary.min_s = latency_s.front();
-  summary.median_s = quantile(latency_s, 0.5);
+  summary.median_s = base::percentile(latency_s, 50);
   summary.mean_s = std::accumulate(latency_s.begin(), latency_s.end(), 0.0) /
                    static_cast<double>(latency_s.size());
-  summary.p90_s = quantile(latency_s, 0.9);
-  summary.p99_s = quantile(latency_s, 0.99);
+  summary.p90_s = base::percentile(latency_s, 90);
+  summary.p99_s = base::percentile(latency_s, 99);
   summary.max_s = latency_s.back();
   return summary;
 }

@@ -13,7 +13,6 @@
 #include "analysis/slack/timed_slack.h"
 #include "analysis/slack/validate.h"
 #include "base/error.h"
-#include "machine/paths.h"
 #include "python/bindings.h"
 #include "python/held.h"
 #include "python/views.h"
@@ -25,14 +24,6 @@ namespace {
 
 namespace py = pybind11;
 using analysis::TimedSlack;
-
-// Why floats are no promise; nothing where no message can ever share a link.
-std::optional<std::string> why_no_promise(const machine::Setting& setting) {
-  const auto link = analysis::link_that_may_be_shared(setting, machine::Paths(setting));
-  if (!link) return std::nullopt;
-  return "messages may share links (" + setting.wiring.links()[link->value].name +
-         " is one), and a delay changes who shares when";
-}
 
 std::shared_ptr<TimedSlack> slack_of(const Run& run, const std::string& wire) {
   const machine::Setting setting = run.of->setting();
@@ -116,7 +107,8 @@ py::bytes page_of(const std::string& name,
     report::Report page{name, *runs.front().second->of->schedule, {}, {}, {}, {}};
     for (const auto& [label, run] : runs) {
       const machine::Setting setting = run->of->setting();
-      page.runs.push_back({label, run->trace, setting, std::nullopt, why_no_promise(setting)});
+      page.runs.push_back(
+          {label, run->trace, setting, std::nullopt, analysis::why_no_promise(setting)});
     }
     if (samples != nullptr) {
       page.samples_s = samples->makespan_s;
@@ -153,7 +145,7 @@ void bind_analysis(py::module_& module) {
   module.def("slack", slack_of, py::call_guard<py::gil_scoped_release>());
   module.def("why_no_promise", [](const Run& run) {
     const py::gil_scoped_release release;
-    return why_no_promise(run.of->setting());
+    return analysis::why_no_promise(run.of->setting());
   });
   module.def("slopes", slopes_of);
   module.def("prices", prices_of);

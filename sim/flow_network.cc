@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/slots.h"
 #include "sim/grain.h"
 
 namespace slackline::sim {
@@ -77,14 +78,7 @@ void FlowNetwork::transmit(double now_s, PathId path, std::uint64_t bytes, OpId 
     throw InternalError(fmt::format("op {} sends {} bytes in a run of messages of at most {}",
                                     op.value, bytes, largest_bytes_));
   }
-  std::uint32_t slot;
-  if (free_.empty()) {
-    slot = static_cast<std::uint32_t>(flows_.size());
-    flows_.emplace_back();
-  } else {
-    slot = free_.back();
-    free_.pop_back();
-  }
+  const std::uint32_t slot = base::take_slot(flows_, free_);
   Flow& flow = flows_[slot];
   flow.begin_s = now_s;
   flow.alone_end_s = paths_.sent_s(now_s, path, bytes);

@@ -20,6 +20,7 @@
 #include "base/append.h"
 #include "base/csv_field.h"
 #include "base/error.h"
+#include "base/statistics.h"
 
 namespace slackline::sweep {
 namespace {
@@ -154,15 +155,11 @@ Row row_of(const Point& point, const PointOutcome& answer) {
   // By nearest rank, as in runs (analysis/engines/run_statistics.h), but that a time may be
   // infinite.
   const std::size_t count = ordered.size();
-  const auto reached = [&](std::size_t share, std::size_t of) -> std::optional<double> {
-    if (count < of) return std::nullopt;
-    return ordered[(count * share + of - 1) / of - 1];
-  };
   for (const double makespan_s : ordered) row.mean_s += makespan_s / static_cast<double>(count);
   row.least_s = ordered.front();
   row.median_s = (ordered[(count - 1) / 2] + ordered[count / 2]) / 2;
-  row.p90_s = reached(9, 10);
-  row.p99_s = reached(99, 100);
+  if (count >= 10) row.p90_s = base::percentile(ordered, 90);
+  if (count >= 100) row.p99_s = base::percentile(ordered, 99);
   row.most_s = ordered.back();
   return row;
 }

@@ -9,6 +9,7 @@
 #include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/analytic.h"
 #include "analysis/in_threads.h"
+#include "base/statistics.h"
 
 namespace slackline::analysis {
 namespace {
@@ -144,10 +145,8 @@ void sample_noise(std::span<Candidate> candidates, const WiringOf& wiring_of,
                           kept[0] = trace.makespan_s();
                         }});
     std::sort(times_s.begin(), times_s.end());
-    const auto quantile = [&](std::size_t percent) {
-      return times_s[std::max<std::size_t>(1, (times_s.size() * percent + 99) / 100) - 1];
-    };
-    if (quantile(50) > 0) candidate.noise_ratio = quantile(95) / quantile(50);
+    const double median_s = base::percentile(times_s, 50);
+    if (median_s > 0) candidate.noise_ratio = base::percentile(times_s, 95) / median_s;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/statistics.h"
 #include "machine/event_queue.h"
 #include "sched/export/timeline.h"
 
@@ -16,26 +17,14 @@ using sched::OpId;
 using sched::OpTimes;
 using sched::RankId;
 
-// The mean of the two in the middle, if there are two. `values` must hold something.
-double median_of(std::vector<double> values) {
-  const std::size_t half = values.size() / 2;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(half);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-
 AbsoluteSpread spread_of(std::vector<double> values) {
   AbsoluteSpread spread;
   spread.count = values.size();
   if (values.empty()) return spread;
   for (double& value : values) value = std::abs(value);
   std::sort(values.begin(), values.end());
-  const auto quantile = [&](std::size_t percent) {
-    return values[std::max<std::size_t>(1, (values.size() * percent + 99) / 100) - 1];
-  };
-  spread.median_s = quantile(50);
-  spread.p90_s = quantile(90);
+  spread.median_s = base::percentile(values, 50);
+  spread.p90_s = base::percentile(values, 90);
   spread.max_s = values.back();
   return spread;
 }
@@ -53,10 +42,10 @@ std::optional<TimeMap> map_between(std::vector<OpComparison> ops) {
   }
   if (values.empty()) return std::nullopt;
   TimeMap map;
-  map.scale = median_of(std::move(values));
+  map.scale = base::median(std::move(values));
   values.clear();
   for (const OpComparison& op : ops) values.push_back(op.second_s - map.of(op.first_s));
-  map.offset_s = median_of(values);
+  map.offset_s = base::median(values);
   for (double& value : values) value -= map.offset_s;
   map.rest = spread_of(std::move(values));
   return map;
@@ -115,7 +104,7 @@ std::vector<RankComparison> compare_ranks(const sched::Schedule& schedule,
       found.second_s = std::max(found.second_s, b);
       if (map && std::isfinite(a) && std::isfinite(b)) late.push_back(b - map->of(a));
     }
-    if (!late.empty()) found.late_s = median_of(std::move(late));
+    if (!late.empty()) found.late_s = base::median(std::move(late));
   }
   return ranks;
 }

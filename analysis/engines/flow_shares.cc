@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/slots.h"
+
 namespace slackline::analysis {
 namespace {
 
@@ -10,14 +12,7 @@ constexpr std::size_t kAhead = 3;  // flows between two looks at one
 }  // namespace
 
 void FlowShares::start(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op) {
-  std::uint32_t slot;
-  if (free_.empty()) {
-    slot = static_cast<std::uint32_t>(flows_.size());
-    flows_.emplace_back();
-  } else {
-    slot = free_.back();
-    free_.pop_back();
-  }
+  const std::uint32_t slot = base::take_slot(flows_, free_);
   flows_[slot] = {path, op, true, 0, paths_.wire_bytes(path, bytes), now_s};
   started_.push_back({slot, paths_.most_bytes_per_s(path, bytes)});
 }

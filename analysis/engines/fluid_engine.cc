@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/fluid_clock.h"

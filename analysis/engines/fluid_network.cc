@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/slots.h"
 #include "base/units.h"
 #include "machine/event_queue.h"
 
@@ -113,12 +114,7 @@ void FluidNetwork::start(std::uint32_t pair, std::uint64_t bytes, sched::OpId op
 
 std::uint32_t FluidNetwork::new_message(const Message& message) {
   ++under_way_;
-  if (free_messages_.empty()) {
-    messages_.push_back(message);
-    return static_cast<std::uint32_t>(messages_.size() - 1);
-  }
-  const std::uint32_t slot = free_messages_.back();
-  free_messages_.pop_back();
+  const std::uint32_t slot = base::take_slot(messages_, free_messages_);
   messages_[slot] = message;
   return slot;
 }
@@ -361,11 +357,6 @@ void FluidNetwork::finish(std::vector<sched::OpId>& sent) {
 double FluidNetwork::queue_bytes(LinkId link) const {
   const std::uint32_t at = place_of_[link.value];
   return at == kNone ? 0 : links_[at].queue.bytes();
-}
-
-bool FluidNetwork::is_paused(LinkId link) const {
-  const std::uint32_t at = place_of_[link.value];
-  return at != kNone && links_[at].paused;
 }
 
 double FluidNetwork::allowed_bytes_per_s(std::uint32_t pair) const {

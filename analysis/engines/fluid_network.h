@@ -50,7 +50,6 @@ class FluidNetwork {
 
   /// What waits for the link.
   double queue_bytes(machine::LinkId link) const;
-  bool is_paused(machine::LinkId link) const;
   /// What the queue pair may send (DCQCN's R_C); infinity where nothing bounds it.
   double allowed_bytes_per_s(std::uint32_t pair) const;
   /// Of every link of the wiring.

@@ -1,7 +1,6 @@
 #include "analysis/fit/calibrate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +12,7 @@
 #include "analysis/fit/stream_differences.h"
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/statistics.h"
 
 namespace slackline::analysis {
 namespace {
@@ -339,10 +339,7 @@ class Calibrator {
   }
 
   static double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    return values.empty() ? 0 : base::value_at(values, values.size() / 2);
   }
 
   static constexpr double kMaxRate = 1e18;  // bits per second

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "analysis/fit/benchmark_tables.h"
 #include "analysis/fit/perftest_points.h"

@@ -1,6 +1,5 @@
 #include "analysis/fit/interleave_fit.h"
 
-#include <algorithm>
 #include <map>
 
 namespace slackline::analysis {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "base/error.h"
 #include "machine/input_text.h"
 #include "sched/import/json_fields.h"
 

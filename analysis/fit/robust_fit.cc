@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "analysis/fit/weighted_rows.h"
+#include "base/statistics.h"
 
 namespace slackline::analysis {
 namespace {
@@ -30,10 +31,7 @@ constexpr double kNegligible = 1e-12;    // of the largest share in a variance
 // Of all but the least `without`.
 double median(std::vector<double> values, std::size_t without) {
   if (values.size() <= without) return 0;
-  const auto middle =
-      values.begin() + static_cast<std::ptrdiff_t>(without + (values.size() - without) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return base::value_at(values, without + (values.size() - without) / 2);
 }
 
 // What the weighted rows say of the columns: their singular value decomposition.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <utility>
 
 #include "analysis/fit/linear_model.h"
 #include "analysis/fit/robust_fit.h"

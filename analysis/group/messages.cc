@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <optional>
 
 #include "sched/builder.h"
 #include "sched/schedule_rewriter.h"

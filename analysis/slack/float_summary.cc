@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/statistics.h"
+
 namespace slackline::analysis {
 
 FloatSummary summarise(std::vector<double> float_s) {
@@ -13,9 +15,7 @@ FloatSummary summarise(std::vector<double> float_s) {
   const auto [least, most] = std::minmax_element(float_s.begin(), float_s.end());
   summary.min_s = *least;
   summary.max_s = *most;
-  const auto middle = float_s.begin() + static_cast<std::ptrdiff_t>((float_s.size() - 1) / 2);
-  std::nth_element(float_s.begin(), middle, float_s.end());
-  summary.median_s = *middle;
+  summary.median_s = base::value_at(float_s, (float_s.size() - 1) / 2);
   return summary;
 }
 

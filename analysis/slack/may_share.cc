@@ -1,5 +1,7 @@
 #include "analysis/slack/may_share.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
@@ -109,6 +111,19 @@ std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& s
     if (is_fair_port[l] || most.bytes_per_s > least_rate[l] * (1 + 1e-9)) return machine::LinkId(l);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> shared_link_name(const machine::Setting& setting) {
+  const auto link = link_that_may_be_shared(setting, machine::Paths(setting));
+  if (!link) return std::nullopt;
+  return setting.wiring.links()[link->value].name;
+}
+
+std::optional<std::string> why_no_promise(const machine::Setting& setting) {
+  const auto link = shared_link_name(setting);
+  if (!link) return std::nullopt;
+  return fmt::format("messages may share links ({} is one), and a delay changes who shares when",
+                     *link);
 }
 
 }  // namespace slackline::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "machine/paths.h"
 #include "machine/setting.h"
@@ -18,5 +19,12 @@ namespace slackline::analysis {
 /// could share; it may name a link that no order of events fills.
 std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& setting,
                                                        const machine::Paths& paths);
+
+/// Its name.
+std::optional<std::string> shared_link_name(const machine::Setting& setting);
+
+/// Why a delay within its float may cost time all the same; nothing where no message can ever share
+/// a link. It ends a sentence: "messages may share links (rack-0.up)".
+std::optional<std::string> why_no_promise(const machine::Setting& setting);
 
 }  // namespace slackline::analysis

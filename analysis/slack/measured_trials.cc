@@ -4,19 +4,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/statistics.h"
 
 namespace slackline::analysis {
 namespace {
 
 using sched::OpId;
 using sched::RankId;
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 // The operations of every rank in the order in which they were issued.
 std::vector<OpId> issue_order(const sched::Schedule& schedule, const sched::Trace& trace) {
@@ -74,11 +68,11 @@ MeasuredTrials run_measured_trials(const sched::Schedule& schedule, const machin
       if (done) done(++pairs);
     }
     found.undelayed_s.insert(found.undelayed_s.end(), without_s.begin(), without_s.end());
-    medians_s.push_back(median_of(without_s));
+    medians_s.push_back(base::median(without_s));
     found.validation.trials.push_back(
-        {trial, 0, median_of(with_s) - medians_s.back(), 2 * kept >= repeats, false});
+        {trial, 0, base::median(with_s) - medians_s.back(), 2 * kept >= repeats, false});
   }
-  found.validation.makespan_s = median_of(found.undelayed_s);
+  found.validation.makespan_s = base::median(found.undelayed_s);
   found.noise_s = noise_of(medians_s, found.undelayed_s);
   return found;
 }

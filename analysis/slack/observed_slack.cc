@@ -9,6 +9,7 @@
 #include "analysis/slack/constraint_graph.h"
 #include "base/error.h"
 #include "base/grouped.h"
+#include "base/statistics.h"
 #include "sched/event_graph.h"
 
 namespace slackline::analysis {
@@ -138,9 +139,7 @@ class Observed {
       keep_least(spacing, bytes, arrived_s(message) - message.port_s);
     }
     for (auto& [bytes, taken] : free) {
-      const auto middle = taken.begin() + static_cast<std::ptrdiff_t>((taken.size() - 1) / 2);
-      std::nth_element(taken.begin(), middle, taken.end());
-      alone[bytes] = *middle;
+      alone[bytes] = base::value_at(taken, (taken.size() - 1) / 2);
     }
     for (const Message& message : messages) {
       const Op& op = schedule_.op(message.op);

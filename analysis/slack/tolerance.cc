@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/error.h"
 #include "base/grouped.h"
 
 namespace slackline::analysis {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <tuple>
 
 #include "analysis/engines/link_load.h"
 #include "analysis/slack/run_order.h"
 #include "base/error.h"
+#include "base/statistics.h"
 #include "machine/delays.h"
 #include "machine/draw.h"
 #include "machine/event_queue.h"
@@ -206,16 +206,14 @@ ErrorSpread spread_of(const Validation& validation, std::span<const double> erro
   if (absolute_s.empty()) return spread;
   std::sort(absolute_s.begin(), absolute_s.end());
   std::sort(relative.begin(), relative.end());
-  const auto quantile = [](const std::vector<double>& values, std::size_t percent) {
-    return values[std::max<std::size_t>(1, (values.size() * percent + 99) / 100) - 1];
-  };
-  spread.median_s = quantile(absolute_s, 50);
-  spread.p90_s = quantile(absolute_s, 90);
-  spread.p99_s = quantile(absolute_s, 99);
+  using base::percentile;
+  spread.median_s = percentile(absolute_s, 50);
+  spread.p90_s = percentile(absolute_s, 90);
+  spread.p99_s = percentile(absolute_s, 99);
   spread.max_s = absolute_s.back();
-  spread.median_rel = quantile(relative, 50);
-  spread.p90_rel = quantile(relative, 90);
-  spread.p99_rel = quantile(relative, 99);
+  spread.median_rel = percentile(relative, 50);
+  spread.p90_rel = percentile(relative, 90);
+  spread.p99_rel = percentile(relative, 99);
   spread.max_rel = relative.back();
   return spread;
 }

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/mix.h"
-#include "machine/port_rules.h"
 
 namespace slackline::analysis {
 namespace {
@@ -30,19 +29,17 @@ void append(std::string& to, const void* bytes, std::size_t count) {
 StealRun::StealRun(const StealOptions& options, std::uint64_t vertices,
                    const machine::Setting& setting, const machine::Paths& paths,
                    machine::DrivenClock& clock)
-    : options_(options),
+    : SettlingRun(clock, paths.nic_count(), setting.watch),
+      options_(options),
       tree_(options.tree),
       vertices_(vertices),
       platform_(setting.platform),
       paths_(paths),
-      clock_(clock),
       shift_(bits_for_messages(options.ranks)),
       o_complete_s_(sched::seconds(platform_.o_complete)),
       gap_s_(sched::seconds(platform_.gap)),
       serial_(platform_.nic == machine::NicDiscipline::kSerial),
-      ranks_(options.ranks),
-      large_(paths.nic_count()),
-      small_(paths.nic_count()) {
+      ranks_(options.ranks) {
   for (const machine::Straggler& straggler : setting.delays.stragglers) {
     ranks_[straggler.rank.value].slowdown = straggler.slowdown;
   }
@@ -71,36 +68,6 @@ machine::PathId StealRun::path_of(OpId id, bool back) {
 void StealRun::start() {
   for (std::uint32_t r = 0; r < options_.ranks; ++r) go_on(r);
   settle();
-}
-
-void StealRun::instant(double now_s, std::vector<Event>& events) {
-  now_s_ = now_s;
-  order_.sort(events);
-  for (const Event& event : events) handle(event);
-  settle();
-}
-
-// As the execution of schedules has it (machine/run/execution.cc): what ends comes before what
-// starts, and messages without bytes there are none.
-void StealRun::settle() {
-  do {
-    batch_.swap(ended_now_);
-    order_.sort(batch_);
-    for (const Event& event : batch_) handle(event);
-    batch_.clear();
-    if (!ended_now_.empty()) continue;
-    machine::PortArbiter::Start start;
-    while (large_.next_start(start)) start_message(start, true);
-    while (small_.next_start(start)) start_message(start, false);
-  } while (!ended_now_.empty());
-}
-
-void StealRun::end_at(double time_s, Event event) {
-  if (machine::is_later(now_s_, time_s)) {
-    clock_.at(time_s, event);
-  } else {
-    ended_now_.push_back(event);
-  }
 }
 
 void StealRun::handle(const Event& event) {
@@ -335,9 +302,7 @@ void StealRun::start_message(const machine::PortArbiter::Start& start, bool larg
   machine::PortArbiter& ports = large ? large_ : small_;
   message(id).wire_s = now_s_;
   if (!serial_) {
-    machine::free_ports_at_start(ports, start, now_s_, gap_s_, [&](double free_s) {
-      end_at(free_s, {id, large ? Kind::kLargeOutFree : Kind::kOutFree});
-    });
+    free_at_start(ports, start, gap_s_, {id, out_free(large)});
   }
   if (large) {
     clock_.transmit(now_s_, path_of(id), bytes(id), id);
@@ -350,11 +315,8 @@ void StealRun::sent(OpId id) {
   const machine::Path& way = paths_[path_of(id)];
   if (!way.local && serial_) {
     const bool large = is_large(id);
-    machine::free_ports_at_end(
-        large ? large_ : small_, way.src_nic, way.dst_nic, message(id).wire_s, now_s_, gap_s_,
-        [&](double free_s) {
-          clock_.at(free_s, {id, large ? Kind::kLargeOutFree : Kind::kOutFree});
-        });
+    free_at_end(large ? large_ : small_, way.src_nic, way.dst_nic, message(id).wire_s, gap_s_,
+                {id, out_free(large)});
   }
   const double arrival_s = now_s_ + way.latency_s;
   // The put is done once that is acknowledged.

@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "analysis/stealing/steal_log.h"
-#include "machine/driven_run.h"
-#include "machine/event_order.h"
 #include "machine/paths.h"
-#include "machine/port_arbiter.h"
+#include "machine/run/settling_run.h"
 #include "machine/setting.h"
 
 namespace slackline::analysis {
 
-class StealRun final : public machine::DrivenRun {
+class StealRun final : public machine::SettlingRun {
  public:
   /// The setting's schedule has a channel for every ordered pair of ranks, in order, and `vertices`
   /// is how many the tree has. All but the options must outlive this.
@@ -28,13 +26,10 @@ class StealRun final : public machine::DrivenRun {
            const machine::Paths& paths, machine::DrivenClock& clock);
 
   void start() override;
-  void instant(double now_s, std::vector<machine::ExecutionEvent>& events) override;
   /// The log, for log_of().
   std::string result() override;
 
  private:
-  using Event = machine::ExecutionEvent;
-  using Kind = Event::Kind;
   using OpId = sched::OpId;
 
   struct Vertex {
@@ -92,11 +87,13 @@ class StealRun final : public machine::DrivenRun {
   void hold(Rank& self, std::uint32_t rank, sched::Time time);
 
   // What the machine does.
+  void handle_all(const std::vector<Event>& events) override {
+    for (const Event& event : events) handle(event);
+  }
+  void serve_lanes() override {}  // a rank goes on as soon as it can
+  void start_message(const machine::PortArbiter::Start& start, bool large) override;
   void handle(const Event& event);
-  void settle();
-  void end_at(double time_s, Event event);
   void leave(OpId id);
-  void start_message(const machine::PortArbiter::Start& start, bool large);
   void sent(OpId id);
   bool is_large(OpId id) { return bytes(id) > platform_.interleave_bytes; }
   std::uint64_t bytes(OpId id) {
@@ -110,18 +107,11 @@ class StealRun final : public machine::DrivenRun {
   const std::uint64_t vertices_;
   const machine::Platform& platform_;
   const machine::Paths& paths_;
-  machine::DrivenClock& clock_;
   const std::uint32_t shift_;
   const double o_complete_s_;
   const double gap_s_;
   const bool serial_;
-  double now_s_ = 0;
   std::vector<Rank> ranks_;
-  machine::PortArbiter large_;
-  machine::PortArbiter small_;
-  machine::EventOrder order_;
-  std::vector<Event> ended_now_;
-  std::vector<Event> batch_;
   StealFigures figures_;
 };
 

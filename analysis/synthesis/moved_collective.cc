@@ -120,8 +120,6 @@ void add_messages(CollectivePlan::Message message, const std::vector<std::uint32
 
 }  // namespace
 
-std::span<const std::string_view> collective_names() { return kNames; }
-
 std::string_view name_of(Collective collective) {
   return kNames[static_cast<std::size_t>(collective)];
 }

@@ -14,7 +14,6 @@ namespace slackline::analysis {
 enum class Collective : std::uint8_t { kMulticast, kAllgather, kReduceScatter, kAllreduce };
 
 /// "multicast", "allgather", "reduce-scatter", "allreduce": in the order of Collective.
-std::span<const std::string_view> collective_names();
 std::string_view name_of(Collective collective);
 /// Throws InputError, with those that there are, for another name.
 Collective collective_named(std::string_view name);

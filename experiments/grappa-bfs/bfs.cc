@@ -7,7 +7,6 @@
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
 #include "experiments/irregular.h"
-#include "sched/compile.h"
 #include "sched/workloads/tasks/breadth_first_levels.h"
 #include "sched/workloads/tasks/breadth_first_search.h"
 #include "sched/workloads/tasks/graph_options.h"

@@ -5,14 +5,12 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "analysis/engines/analytic.h"
 #include "base/units.h"
 #include "experiments/experiment.h"
 #include "experiments/facts.h"
-#include "experiments/multicast.h"
 #include "sched/compile.h"
 
 namespace slackline::experiments {

@@ -1,5 +1,4 @@
 // RDMC, figure 6: bandwidth against the size of a block.
-#include <fmt/format.h>
 
 #include <algorithm>
 

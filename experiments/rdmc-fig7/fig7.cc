@@ -1,5 +1,4 @@
 // RDMC, figure 7: messages of one byte per second.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
 // RDMC, section 4.5: one delay, one slow link, and the slack that absorbs them.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>

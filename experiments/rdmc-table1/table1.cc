@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "analysis/engines/analytic.h"
 #include "experiments/experiment.h"

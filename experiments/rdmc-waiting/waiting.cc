@@ -1,8 +1,6 @@
 // RDMC, section 5.2.3: polling, polling for 50 ms, and interrupts, where messages come after gaps.
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <vector>
 

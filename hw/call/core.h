@@ -77,7 +77,6 @@ class CallCore {
   CallService& service() { return *service_; }
   CallLine& line(std::uint32_t peer);
   CallCounters counters(std::uint32_t destination);
-  std::uint64_t calls_run() const { return run_; }
 
   /// False: the window is full.
   bool submit(CallWish& wish);

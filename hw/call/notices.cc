@@ -5,19 +5,14 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
+#include "base/slots.h"
 #include "hw/bytes.h"
 
 namespace slackline::hw {
 
 std::uint32_t CallNotices::open(SyncState* state, std::span<std::byte> result,
                                 std::uint32_t replies) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(notices_.size()));
-    notices_.emplace_back();
-  }
-  const std::uint32_t token = free_.back();
-  free_.pop_back();
+  const std::uint32_t token = base::take_slot(notices_, free_);
   notices_[token] = {state, result, replies};
   if (state != nullptr) state->pending += replies;
   return token;

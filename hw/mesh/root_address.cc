@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "hw/interface_address.h"
 #include "hw/local_address.h"
 
 namespace slackline::hw {
@@ -41,13 +42,6 @@ bool is_loopback(std::string_view digits) {
 
 bool means_this_host_only_here(const std::string& host) {
   return !is_digits(host) && !is_name_of_loopback(host);
-}
-
-std::string digits_of(const sockaddr* address, socklen_t bytes) {
-  std::array<char, NI_MAXHOST> digits{};
-  const int answer =
-      getnameinfo(address, bytes, digits.data(), digits.size(), nullptr, 0, NI_NUMERICHOST);
-  return answer == 0 ? digits.data() : "";
 }
 
 // Of the first interface that others may reach; empty if there is none.

@@ -72,7 +72,6 @@ class GroupCore {
     return state_ == State::kFailing || wants_close_ ||
            (options_.atomic_delivery && completed_ != finished_);
   }
-  bool wants_close() const { return wants_close_; }
   /// It has told all others that it has all messages.
   bool has_told_done() const { return told_done_; }
   std::uint64_t finished() const { return finished_; }

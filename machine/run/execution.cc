@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "machine/congestion.h"
-#include "machine/port_rules.h"
 #include "machine/run/executable.h"
 
 namespace slackline::machine {
@@ -33,12 +32,11 @@ Execution::Execution(const RunGraph& graph, const Setting& setting, const Delays
 
 Execution::Execution(const RunGraph* shared, const Setting& setting, const Delays& delays,
                      const Paths& paths, const RunRecord& record, DrivenClock& clock)
-    : schedule_(setting.schedule),
+    : SettlingRun(clock, paths.nic_count(), setting.watch),
+      schedule_(setting.schedule),
       platform_(setting.platform),
       delays_(delays),
       paths_(paths),
-      clock_(clock),
-      watch_(setting.watch),
       uses_(setting.uses),
       o_complete_s_(sched::seconds(setting.platform.o_complete)),
       gap_s_(sched::seconds(setting.platform.gap)),
@@ -71,8 +69,6 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       next_received_(unacknowledged_.size()),
       replying_(schedule_.op_count(), 0),
       ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
-      large_(paths.nic_count()),
-      small_(paths.nic_count()),
       ahead_(graph_, paths, core_, large_, small_, replying_),
       large_out_(serial_ ? 0 : paths.nic_count(), 0),
       large_in_(serial_ ? 0 : paths.nic_count(), 0),
@@ -108,14 +104,6 @@ void Execution::stop(RankId rank) {
   may_be_gone_ = true;
 }
 
-void Execution::instant(double now_s, std::vector<Event>& events) {
-  if (watch_ != nullptr && ++instants_ % kInstantsPerLook == 0) (*watch_)();
-  now_s_ = now_s;
-  order_.sort(events);
-  handle_all(events);
-  settle();
-}
-
 // Events that are alone, or nearly, have none to look ahead at, and pay nothing for it.
 void Execution::handle_all(const std::vector<Event>& events) {
   if (ahead_.sees(events)) return handle_many(events);
@@ -129,28 +117,10 @@ void Execution::handle_many(const std::vector<Event>& events) {
   }
 }
 
-// What ends comes before what starts; what starts and takes no time ends in the same instant. Lanes
-// start before messages, and messages without bytes before the others: what those set free may be
-// a rival of the same instant for the port that one with bytes would hold.
-void Execution::settle() {
-  do {
-    if (!ended_now_.empty()) {
-      batch_.swap(ended_now_);
-      order_.sort(batch_);
-      handle_all(batch_);
-      batch_.clear();
-      if (!ended_now_.empty()) continue;
-    }
-    std::vector<std::uint32_t>& touched = core_.lanes().touched();
-    for (std::size_t i = 0; i < touched.size(); ++i) serve(touched[i]);
-    touched.clear();
-    if (!ended_now_.empty()) continue;
-    PortArbiter::Start start;
-    while (small_.next_empty(start)) start_message(start, false);
-    if (!ended_now_.empty()) continue;
-    while (large_.next_start(start)) start_message(start, true);
-    while (small_.next_start(start)) start_message(start, false);
-  } while (!ended_now_.empty());
+void Execution::serve_lanes() {
+  std::vector<std::uint32_t>& touched = core_.lanes().touched();
+  for (std::size_t i = 0; i < touched.size(); ++i) serve(touched[i]);
+  touched.clear();
 }
 
 void Execution::handle(const Event& event) {
@@ -333,15 +303,6 @@ void Execution::done_at(OpId id, double time_s) {
     times(id).done_s = time_s;
   } else {
     end_at(time_s, {id, Kind::kDone});
-  }
-}
-
-// What ends in this very instant does so before anything else starts in it.
-void Execution::end_at(double time_s, Event event) {
-  if (is_later(now_s_, time_s)) {
-    clock_.at(time_s, event);
-  } else {
-    ended_now_.push_back(event);
   }
 }
 

@@ -3,7 +3,7 @@
 // machine/run/core.h's; here are the clock, the NICs and the bytes. All simulators
 // drive it; they differ in the clock, which says how long a large message takes.
 //
-// The class has several sources: execution.cc goes through an instant and has the lanes,
+// The class has several sources: execution.cc has what events come to and the lanes,
 // execution_messages.cc the NICs and ports, execution_bundles.cc what gathers messages,
 // execution_completions.cc what sees completions. execution_resumed.cc takes up a run where another
 // one stands.
@@ -23,13 +23,10 @@
 #include "machine/completions.h"
 #include "machine/delays.h"
 #include "machine/driven_run.h"
-#include "machine/event_order.h"
-#include "machine/event_queue.h"
 #include "machine/lane.h"
 #include "machine/lane_use.h"
 #include "machine/meetings.h"
 #include "machine/paths.h"
-#include "machine/port_arbiter.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/completion_queues.h"
 #include "machine/run/core.h"
@@ -37,6 +34,7 @@
 #include "machine/run/graph.h"
 #include "machine/run/look_ahead.h"
 #include "machine/run/operands.h"
+#include "machine/run/settling_run.h"
 #include "machine/run_memory.h"
 #include "machine/setting.h"
 #include "machine/word_queues.h"
@@ -58,11 +56,8 @@ struct RunRecord {
 /// Makes room in a trace.
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed);
 
-class Execution final : public DrivenRun {
+class Execution final : public SettlingRun {
  public:
-  using Event = ExecutionEvent;
-  using Kind = ExecutionEvent::Kind;
-
   /// `delays` and `paths` are what comes of the setting's. They, what the setting is of, the clock
   /// and what `record` points to must outlive this. Throws as sched::RegionTree does.
   Execution(const Setting& setting, const Delays& delays, const Paths& paths,
@@ -73,12 +68,9 @@ class Execution final : public DrivenRun {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// Time zero: everything without predecessors becomes ready.
+  /// Time zero: everything without predecessors becomes ready. From then on instant() throws
+  /// InputError when a retry has failed for the last time, and when an operand is not there.
   void start() override;
-
-  /// All events of one instant. Reorders `events`. Throws InputError when a retry has failed for
-  /// the last time, and when an operand is not there.
-  void instant(double now_s, std::vector<Event>& events) override;
 
   /// Between two instants, or before the first: as another run of the same schedule is now, with
   /// the same of everything but delays that are still to come. The schedule has no regions and
@@ -112,12 +104,10 @@ class Execution final : public DrivenRun {
   PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
 
-  // A look costs much less than so many instants, which take about a millisecond.
-  static constexpr std::uint32_t kInstantsPerLook = 1024;
-
-  void settle();
-  void handle_all(const std::vector<Event>& events);
+  void handle_all(const std::vector<Event>& events) override;
   [[gnu::noinline]] void handle_many(const std::vector<Event>& events);
+  void serve_lanes() override;
+  void start_message(const PortArbiter::Start& start, bool large) override;
   void handle(const Event& event);
 
   // What the core asks: machine/run/core.h.
@@ -165,7 +155,6 @@ class Execution final : public DrivenRun {
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
-  void end_at(double time_s, Event event);
 
   // execution_bundles.cc
   bool serve_bundle(const Lanes::Waiting& turn);
@@ -206,10 +195,6 @@ class Execution final : public DrivenRun {
   // execution_messages.cc
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
-  void start_message(const PortArbiter::Start& start, bool large);
-  static Kind out_free(bool reply, bool large) {
-    return reply ? Kind::kReplyOutFree : large ? Kind::kLargeOutFree : Kind::kOutFree;
-  }
   void sent(OpId id);
   void lost(OpId id);
   void leave_ports(OpId id, bool reply);
@@ -264,8 +249,6 @@ class Execution final : public DrivenRun {
   const Platform& platform_;
   const Delays& delays_;
   const Paths& paths_;
-  DrivenClock& clock_;
-  const RunWatch* const watch_;
   const std::span<LaneUse> uses_;  // of every lane; empty if nobody asks
 
   // The platform's times, in seconds.
@@ -276,10 +259,8 @@ class Execution final : public DrivenRun {
   const bool serial_;
   const bool acknowledged_;  // every channel is
 
-  double now_s_ = 0;
-  bool may_be_gone_;            // some rank: it fails sometime, or has stopped
-  std::vector<char> stopped_;   // of every rank; empty if none has
-  std::uint32_t instants_ = 0;  // that were watched, modulo 2^32
+  bool may_be_gone_;           // some rank: it fails sometime, or has stopped
+  std::vector<char> stopped_;  // of every rank; empty if none has
   std::span<double> request_s_;
   const std::unique_ptr<const RunGraph> own_graph_;
   const RunGraph& graph_;
@@ -302,8 +283,6 @@ class Execution final : public DrivenRun {
   std::vector<OpId> next_received_;
   std::vector<char> replying_;       // get, atomics: the answer is under way; others: the ack
   std::vector<double> ack_start_s_;  // of every operation; empty if acks use no ports
-  PortArbiter large_;
-  PortArbiter small_;
   const LookAhead<RunCore<Execution>> ahead_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port
   std::vector<std::uint32_t> large_in_;
@@ -314,9 +293,6 @@ class Execution final : public DrivenRun {
   AtomicService service_;
   const bool adaptive_;  // ways go by load
   AdaptiveWays ways_;
-  std::vector<Event> ended_now_;
-  std::vector<Event> batch_;
-  EventOrder order_;
   bool shared_ = false;
 };
 

@@ -1,6 +1,5 @@
 // The part of machine/run/execution.h that carries messages: from a queue at a NIC, over the ports,
 // to what their arrival sets free.
-#include "machine/port_rules.h"
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
@@ -47,9 +46,7 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   if (!reply && sched::has_reply(op(id).kind)) request_s_[id.value] = now_s_;
   const bool held_to_the_end = serial_ && bytes != 0;
   if (!held_to_the_end) {
-    free_ports_at_start(ports, start, now_s_, gap_s(way_of(id, reply)), [&](double free_s) {
-      end_at(free_s, {id, out_free(reply, large)});
-    });
+    free_at_start(ports, start, gap_s(way_of(id, reply)), {id, out_free(large, reply)});
   }
   if (bytes == 0) {
     const bool cut = now_s_ + kInstant_s > paths_[path_of(id, reply)].cut_s;
@@ -90,10 +87,8 @@ void Execution::leave_ports(OpId id, bool reply) {
   if (serial_ && bytes != 0) {
     PortArbiter& ports = ports_of(id, reply, bytes);
     const double start_s = is_ack(id, reply) ? ack_start_s_[id.value] : times(id).wire_s;
-    free_ports_at_end(ports, way.src_nic, way.dst_nic, start_s, now_s_, gap_s(way),
-                      [&](double free_s) {
-                        clock_.at(free_s, {id, out_free(reply, &ports == &large_)});
-                      });
+    free_at_end(ports, way.src_nic, way.dst_nic, start_s, gap_s(way),
+                {id, out_free(&ports == &large_, reply)});
   } else if (!serial_ && is_large(id, reply, bytes)) {
     --large_out_[way.src_nic.value];
     --large_in_[way.dst_nic.value];

@@ -2,24 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
-#include <queue>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/grouped.h"
 #include "base/text_scan.h"
 #include "sched/compile.h"
 #include "sched/event_graph.h"
 #include "sched/export/chakra_schema.h"
 #include "sched/import/chakra_collectives.h"
 #include "sched/import/chakra_trace.h"
+#include "sched/import/rank_programs.h"
+#include "sched/import/tagged_messages.h"
 #include "sched/program_writer.h"
 #include "sched/schedule_rewriter.h"
 
@@ -42,9 +40,9 @@ std::string place_of(std::string_view prefix, std::uint32_t rank, const ChakraNo
 
 // The nodes of a rank in the order of their ids, unless their dependencies do not allow it: always
 // the least that is free.
-class LocalOrder {
+class NodeOrder {
  public:
-  LocalOrder(const ChakraRank& rank, std::uint32_t r, std::string_view prefix)
+  NodeOrder(const ChakraRank& rank, std::uint32_t r, std::string_view prefix)
       : rank_(rank), r_(r), prefix_(prefix) {
     for (std::uint32_t i = 0; i < rank.nodes.size(); ++i) {
       const auto [known, fresh] = index_.try_emplace(rank.nodes[i].id, i);
@@ -64,32 +62,22 @@ class LocalOrder {
   }
 
   std::vector<std::uint32_t> order() const {
-    const auto count = static_cast<std::uint32_t>(rank_.nodes.size());
     check_known();
-    std::vector<std::uint32_t> waiting(count, 0);
-    const base::Grouped<std::uint32_t> successors(count, [&](auto&& take) {
-      for (std::uint32_t i = 0; i < count; ++i) {
-        for_each_wait(i, [&](std::uint32_t pred) { take(pred, i); });
-      }
-    });
-    using Entry = std::pair<std::uint64_t, std::uint32_t>;  // id, index
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> free;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      waiting[i] = rank_.nodes[i].waits;
-      if (waiting[i] == 0) free.push({rank_.nodes[i].id, i});
+    LocalOrder local = local_order(
+        static_cast<std::uint32_t>(rank_.nodes.size()),
+        [&](auto&& visit) {
+          for (std::uint32_t i = 0; i < rank_.nodes.size(); ++i) {
+            for_each_wait(i, [&](std::uint32_t pred) { visit(pred, i); });
+          }
+        },
+        [&](std::uint32_t i) { return rank_.nodes[i].id; });
+    if (local.cycle.empty()) return std::move(local.order);
+    const ChakraNode& first = rank_.nodes[local.cycle.front()];
+    std::string chain;
+    for (const std::uint32_t i : local.cycle) {
+      chain += fmt::format("{} waits for ", rank_.nodes[i].id);
     }
-    std::vector<std::uint32_t> order;
-    order.reserve(count);
-    while (!free.empty()) {
-      const std::uint32_t i = free.top().second;
-      free.pop();
-      order.push_back(i);
-      for (const std::uint32_t succ : successors[i]) {
-        if (--waiting[succ] == 0) free.push({rank_.nodes[succ].id, succ});
-      }
-    }
-    if (order.size() != count) refuse_cycle(waiting);
-    return order;
+    fail(first, fmt::format("dependency cycle: {}{}; expected none", chain, first.id));
   }
 
  private:
@@ -109,32 +97,6 @@ class LocalOrder {
     }
   }
 
-  // Every node left over waits for another one: walk back until one comes again.
-  [[noreturn]] void refuse_cycle(const std::vector<std::uint32_t>& waiting) const {
-    auto at = static_cast<std::uint32_t>(
-        std::find_if(waiting.begin(), waiting.end(), [](auto n) { return n != 0; }) -
-        waiting.begin());
-    const auto cause = [&](std::uint32_t i) {
-      std::uint32_t found = i;
-      for_each_wait(i, [&](std::uint32_t pred) {
-        if (waiting[pred] != 0) found = pred;
-      });
-      return found;
-    };
-    std::vector<bool> seen(waiting.size(), false);
-    while (!seen[at]) {
-      seen[at] = true;
-      at = cause(at);
-    }
-    std::string chain = fmt::format("{}", rank_.nodes[at].id);
-    std::uint32_t i = at;
-    do {
-      i = cause(i);
-      chain += fmt::format(" waits for {}", rank_.nodes[i].id);
-    } while (i != at);
-    fail(rank_.nodes[at], fmt::format("dependency cycle: {}; expected none", chain));
-  }
-
   const ChakraRank& rank_;
   const std::uint32_t r_;
   std::string_view prefix_;
@@ -148,7 +110,8 @@ class Importer {
         ranks_(static_cast<std::uint32_t>(program.ranks.size())),
         options_(options),
         memory_(memory),
-        builder_(ranks_) {}
+        builder_(ranks_),
+        messages_(options.eager_bytes) {}
 
   Schedule import() {
     Schedule schedule = make();
@@ -161,15 +124,6 @@ class Importer {
   struct Place {
     std::uint32_t rank = 0;
     const ChakraNode* node = nullptr;
-  };
-
-  // What goes from one rank to another with one tag, in order; what is buffered has a channel
-  // apart.
-  struct Messages {
-    ChannelId channel;
-    ChannelId eager;
-    std::vector<Place> sent;
-    std::vector<Place> received;
   };
 
   [[noreturn]] void fail(const Place& at, std::string_view message) const {
@@ -189,11 +143,7 @@ class Importer {
     check_messages();
     builder_.set_title(std::string(program_.prefix));
     builder_.set_message_bytes(0);
-    try {
-      return builder_.build();
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", program_.prefix, error.what()));
-    }
+    return build_of(builder_, program_.prefix);
   }
 
   void check(const Place& at) const {
@@ -355,22 +305,20 @@ class Importer {
   void add_rank(std::uint32_t r) {
     const ChakraRank& rank = program_.ranks[r];
     if (r == 0) copy_collectives();
-    const std::optional<BufferId> sent = buffer_for(r, ChakraType::kSend);
-    const std::optional<BufferId> received = buffer_for(r, ChakraType::kRecv);
-    std::uint64_t sent_bytes = 0;
-    std::uint64_t received_bytes = 0;
+    OneWay sent = bytes_of(r, ChakraType::kSend);
+    OneWay received = bytes_of(r, ChakraType::kRecv);
     std::size_t collective = 0;
-    const LocalOrder local(rank, r, program_.prefix);
+    const NodeOrder local(rank, r, program_.prefix);
     std::vector<OpId> ends(rank.nodes.size());
     for (const std::uint32_t i : program_.order[r]) {
       const ChakraNode& node = rank.nodes[i];
       OpId begin;
       switch (node.type) {
         case ChakraType::kSend:
-          begin = ends[i] = message(r, node, sent, sent_bytes);
+          begin = ends[i] = message(r, node, sent);
           break;
         case ChakraType::kRecv:
-          begin = ends[i] = message(r, node, received, received_bytes);
+          begin = ends[i] = message(r, node, received);
           break;
         case ChakraType::kCompute:
           begin = ends[i] = builder_.calc({RankId(r), 0, lane_of(node)}, duration_of(node));
@@ -397,8 +345,7 @@ class Importer {
     return Time{static_cast<std::int64_t>(node.micros) * 1'000'000};
   }
 
-  // One buffer for all the bytes of a rank that go one way.
-  std::optional<BufferId> buffer_for(std::uint32_t r, ChakraType type) {
+  OneWay bytes_of(std::uint32_t r, ChakraType type) {
     std::uint64_t bytes = 0;
     for (const ChakraNode& node : program_.ranks[r].nodes) {
       if (node.type != type) continue;
@@ -406,31 +353,17 @@ class Importer {
         fail({r, &node}, "the messages of its rank exceed 2^64 bytes; expected less");
       }
     }
-    if (bytes == 0) return std::nullopt;
-    const BufferId buffer = builder_.add_buffer(RankId(r), bytes);
-    if (type == ChakraType::kSend) builder_.add_pre({{buffer, 0, bytes}, ValueId(r), 0});
-    return buffer;
+    return OneWay(builder_, RankId(r), bytes, type == ChakraType::kSend);
   }
 
-  OpId message(std::uint32_t r, const ChakraNode& node, std::optional<BufferId> buffer,
-               std::uint64_t& used) {
+  OpId message(std::uint32_t r, const ChakraNode& node, OneWay& way) {
     const bool sends = node.type == ChakraType::kSend;
     const OpPlace at{RankId(r), 0, lane_of(node)};
-    Channel channel;
-    channel.src = RankId(sends ? r : peer_of(node));
-    channel.dst = RankId(sends ? peer_of(node) : r);
-    Messages& all = messages_[{channel.src, channel.dst, static_cast<std::uint32_t>(*node.tag)}];
-    (sends ? all.sent : all.received).push_back({r, &node});
+    const TaggedEnds ends =
+        tagged_ends(r, sends, peer_of(node), static_cast<std::uint32_t>(*node.tag));
     const auto bytes = static_cast<std::uint64_t>(*node.size);
-    const bool eager = options_.eager_bytes && bytes <= *options_.eager_bytes;
-    if (eager) channel.service = Service::kEager;
-    ChannelId& on = eager ? all.eager : all.channel;
-    if (!on.valid()) on = builder_.add_channel(channel);
-    SliceRange slice;
-    if (bytes != 0) {
-      slice = builder_.add_slice({*buffer, used, bytes});
-      used += bytes;
-    }
+    const ChannelId on = messages_.add(ends, sends, {r, &node}, bytes, builder_);
+    const SliceRange slice = way.next(bytes);
     return sends ? builder_.send(at, on, slice) : builder_.receive(at, on, slice);
   }
 
@@ -472,62 +405,45 @@ class Importer {
   }
 
   void check_messages() const {
-    for (const auto& [ends, all] : messages_) {
-      const std::size_t count = std::max(all.sent.size(), all.received.size());
-      for (std::size_t k = 0; k < count; ++k) {
-        if (k >= all.sent.size() || k >= all.received.size()) {
-          const bool sends = k < all.sent.size();
-          fail(sends ? all.sent[k] : all.received[k],
-               fmt::format("the {} {} rank {} with tag {} has no {}; expected one in rank {}",
-                           sends ? "send" : "receive", sends ? "to" : "from",
-                           (sends ? std::get<1>(ends) : std::get<0>(ends)).value, std::get<2>(ends),
-                           sends ? "receive" : "send",
-                           (sends ? std::get<1>(ends) : std::get<0>(ends)).value));
-        }
-        if (all.sent[k].node->size == all.received[k].node->size) continue;
-        fail(all.sent[k],
-             fmt::format("it sends {} bytes, but node {} of rank {} receives {}; expected equal "
+    messages_.each(
+        [&](const TaggedEnds&, const Place& sent, const Place& received) {
+          if (sent.node->size == received.node->size) return;
+          fail(sent, fmt::format(
+                         "it sends {} bytes, but node {} of rank {} receives {}; expected equal "
                          "sizes",
-                         *all.sent[k].node->size, all.received[k].node->id, all.received[k].rank,
-                         *all.received[k].node->size));
-      }
-    }
+                         *sent.node->size, received.node->id, received.rank, *received.node->size));
+        },
+        [&](const TaggedEnds& ends, std::size_t, bool sends, const Place& at) {
+          const std::uint32_t peer = (sends ? ends.dst : ends.src).value;
+          fail(at, fmt::format("the {} {} rank {} with tag {} has no {}; expected one in rank {}",
+                               sends ? "send" : "receive", sends ? "to" : "from", peer, ends.tag,
+                               sends ? "receive" : "send", peer));
+        });
   }
 
   [[noreturn]] void refuse_deadlock(const std::vector<OpId>& cycle) const {
-    constexpr std::size_t kShown = 6;
-    std::string chain;
-    for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
-      const Place& at = origin_[cycle[i].value];
-      chain += fmt::format("{}{} of rank {}", i == 0 ? "" : ", ", at.node->id, at.rank);
-    }
+    const auto called = [&](OpId id) {
+      return fmt::format("{} of rank {}", origin_[id.value].node->id, origin_[id.value].rank);
+    };
     fail(origin_[cycle.front().value],
-         fmt::format("deadlock: nodes {}{} wait for each other; expected an order in which all can "
+         fmt::format("deadlock: nodes {} wait for each other; expected an order in which all can "
                      "end{}",
-                     chain, cycle.size() > kShown ? ", ..." : "", way_out()));
+                     cycle_text(cycle, 6, called), way_out()));
   }
 
-  // The more messages are eager, the fewer wait: the least size that is enough, if any is.
   std::string way_out() const {
-    std::vector<std::int64_t> sizes;
+    std::vector<std::uint64_t> sizes;
     for (const ChakraRank& rank : program_.ranks) {
       for (const ChakraNode& node : rank.nodes) {
         if (node.type != ChakraType::kSend) continue;
-        const bool more =
-            !options_.eager_bytes || static_cast<std::uint64_t>(*node.size) > *options_.eager_bytes;
-        if (more) sizes.push_back(*node.size);
+        sizes.push_back(static_cast<std::uint64_t>(*node.size));
       }
     }
-    std::sort(sizes.begin(), sizes.end());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    const auto enough = std::partition_point(sizes.begin(), sizes.end(), [&](std::int64_t bytes) {
+    return eager_way_out(std::move(sizes), options_.eager_bytes, [&](std::uint64_t bytes) {
       ChakraOptions options = options_;
-      options.eager_bytes = static_cast<std::uint64_t>(bytes);
+      options.eager_bytes = bytes;
       return !find_cycle(Importer(program_, options, memory_).make()).empty();
     });
-    if (enough == sizes.end()) return "";
-    return fmt::format(", or --eager {}, with which sends of up to so many bytes are buffered",
-                       *enough);
   }
 
   const ChakraProgram& program_;
@@ -539,7 +455,7 @@ class Importer {
   std::map<std::string, Schedule> made_;      // by spec
   std::vector<const Schedule*> collectives_;  // in their order
   std::vector<ScheduleRewriter> copies_;      // of them
-  std::map<std::tuple<RankId, RankId, std::uint32_t>, Messages> messages_;
+  TaggedMessages<Place> messages_;
   std::vector<Place> origin_;  // of each operation
 };
 
@@ -554,7 +470,7 @@ Schedule read_chakra(std::span<const std::string> bytes_of_rank, std::string_vie
                                          options.control_dependencies));
   }
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
-    program.order.push_back(LocalOrder(program.ranks[r], r, prefix).order());
+    program.order.push_back(NodeOrder(program.ranks[r], r, prefix).order());
   }
   return Importer(program, options, memory).import();
 }

@@ -2,20 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <map>
-#include <optional>
-#include <queue>
 #include <tuple>
 #include <utility>
 
 #include "base/error.h"
-#include "base/grouped.h"
 #include "base/text_scan.h"
 #include "sched/event_graph.h"
 #include "sched/import/goal_binary.h"
 #include "sched/import/goal_parse.h"
+#include "sched/import/rank_programs.h"
+#include "sched/import/tagged_messages.h"
 #include "sched/program_writer.h"
 
 namespace slackline::sched {
@@ -31,20 +28,17 @@ class Importer {
         binary_(program.binary),
         program_(program.ranks),
         options_(options),
+        messages_(options.eager_bytes),
         builder_(static_cast<std::uint32_t>(program_.size())) {}
 
   Schedule import() {
     Schedule schedule = make();
     const std::vector<OpId> cycle = find_cycle(schedule);
     if (!cycle.empty()) {
-      std::string chain;
-      for (std::size_t i = 0; i < std::min<std::size_t>(cycle.size(), 6); ++i) {
-        chain += fmt::format("{}{}", i == 0 ? "" : ", ", called(schedule, cycle[i]));
-      }
+      const auto name = [&](OpId id) { return called(schedule, id); };
       fail(*origin_[cycle.front().value],
-           fmt::format("deadlock: {}{} wait for each other; expected an order in which all can "
-                       "end{}",
-                       chain, cycle.size() > 6 ? ", ..." : "", way_out()));
+           fmt::format("deadlock: {} wait for each other; expected an order in which all can end{}",
+                       cycle_text(cycle, 6, name), way_out()));
     }
     return schedule;
   }
@@ -59,30 +53,23 @@ class Importer {
       add_rank(r);
     }
     check_sizes();
-    Schedule schedule = build();
+    Schedule schedule = build_of(builder_, file_);
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) check_match(schedule, OpId(i));
     return schedule;
   }
 
-  // The more messages are eager, the fewer wait: the least size that is enough, if any is.
   std::string way_out() const {
     std::vector<std::uint64_t> sizes;
     for (const GoalRank& rank : program_) {
       for (const GoalStatement& s : rank.statements) {
-        const bool more = !options_.eager_bytes || s.amount > *options_.eager_bytes;
-        if (s.kind == OpKind::kSend && more) sizes.push_back(s.amount);
+        if (s.kind == OpKind::kSend) sizes.push_back(s.amount);
       }
     }
-    std::sort(sizes.begin(), sizes.end());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    const auto enough = std::partition_point(sizes.begin(), sizes.end(), [&](std::uint64_t bytes) {
+    return eager_way_out(std::move(sizes), options_.eager_bytes, [&](std::uint64_t bytes) {
       GoalOptions options = options_;
       options.eager_bytes = bytes;
       return !find_cycle(Importer(whole_, file_, options).make()).empty();
     });
-    if (enough == sizes.end()) return "";
-    return fmt::format(", or --eager {}, with which sends of up to so many bytes are buffered",
-                       *enough);
   }
 
   [[noreturn]] void fail(const GoalStatement& at, std::string_view message) const {
@@ -106,55 +93,23 @@ class Importer {
     return fmt::format("{} of rank {}", label_of(*origin_[id.value]), schedule.op(id).rank.value);
   }
 
-  // The statements in an order that their dependencies allow, as near to the written one as that
-  // goes: always the first that is free.
-  std::vector<std::uint32_t> local_order(std::uint32_t r) const {
+  // As near to the written order as the dependencies allow.
+  std::vector<std::uint32_t> order_of(std::uint32_t r) const {
     const GoalRank& rank = program_[r];
-    const auto count = static_cast<std::uint32_t>(rank.statements.size());
-    const base::Grouped<std::uint32_t> successors(count, [&](auto&& take) {
-      for (const GoalDependency& d : rank.dependencies) take(d.pred, d.succ);
-    });
-    std::vector<std::uint32_t> waiting(count, 0);
-    for (const GoalDependency& d : rank.dependencies) ++waiting[d.succ];
-    std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (waiting[i] == 0) free.push(i);
+    LocalOrder local = local_order(
+        static_cast<std::uint32_t>(rank.statements.size()),
+        [&](auto&& visit) {
+          for (const GoalDependency& d : rank.dependencies) visit(d.pred, d.succ);
+        },
+        [](std::uint32_t i) { return i; });
+    if (local.cycle.empty()) return std::move(local.order);
+    const GoalStatement& first = rank.statements[local.cycle.front()];
+    std::string labels;
+    for (const std::uint32_t i : local.cycle) {
+      labels += (labels.empty() ? "" : " requires ") + label_of(rank.statements[i]);
     }
-    std::vector<std::uint32_t> order;
-    order.reserve(count);
-    while (!free.empty()) {
-      const std::uint32_t i = free.top();
-      free.pop();
-      order.push_back(i);
-      for (const std::uint32_t succ : successors[i]) {
-        if (--waiting[succ] == 0) free.push(succ);
-      }
-    }
-    if (order.size() != count) refuse_cycle(rank, r, waiting);
-    return order;
-  }
-
-  // Every statement left over waits for another one: walk back until one comes again.
-  [[noreturn]] void refuse_cycle(const GoalRank& rank, std::uint32_t r,
-                                 const std::vector<std::uint32_t>& waiting) const {
-    std::vector<std::uint32_t> cause(rank.statements.size(), 0);
-    for (const GoalDependency& d : rank.dependencies) {
-      if (waiting[d.pred] != 0) cause[d.succ] = d.pred;
-    }
-    std::vector<bool> seen(rank.statements.size(), false);
-    auto at = static_cast<std::uint32_t>(
-        std::find_if(waiting.begin(), waiting.end(), [](auto n) { return n != 0; }) -
-        waiting.begin());
-    while (!seen[at]) {
-      seen[at] = true;
-      at = cause[at];
-    }
-    std::string labels = label_of(rank.statements[at]);
-    for (std::uint32_t i = cause[at]; i != at; i = cause[i]) {
-      labels += " requires " + label_of(rank.statements[i]);
-    }
-    fail(rank.statements[at], fmt::format("dependency cycle in rank {}: {}; expected none", r,
-                                          labels + " requires " + label_of(rank.statements[at])));
+    fail(first, fmt::format("dependency cycle in rank {}: {} requires {}; expected none", r, labels,
+                            label_of(first)));
   }
 
   // Out and in are two ports: what a rank sends may go over another NIC than what it receives.
@@ -173,23 +128,8 @@ class Importer {
     }
   }
 
-  // The messages of a source, a destination and a tag meet in their order, of whatever size; those
-  // that are buffered have a channel apart.
-  struct Messages {
-    ChannelId channel;
-    ChannelId eager;
-    std::vector<const GoalStatement*> sent;
-    std::vector<const GoalStatement*> received;
-  };
-
-  Channel ends_of(std::uint32_t r, const GoalStatement& s) const {
-    const bool sends = s.kind == OpKind::kSend;
-    Channel channel;
-    channel.src = RankId(sends ? r : s.peer);
-    channel.dst = RankId(sends ? s.peer : r);
-    const bool eager = options_.eager_bytes && s.amount <= *options_.eager_bytes;
-    if (eager) channel.service = Service::kEager;
-    return channel;
+  static TaggedEnds ends_of(std::uint32_t r, const GoalStatement& s) {
+    return tagged_ends(r, s.kind == OpKind::kSend, s.peer, s.tag);
   }
 
   // Where NICs have channels of their own.
@@ -207,13 +147,12 @@ class Importer {
           fail(s, fmt::format("{} is on NIC {}; expected 0 to {}, since --nics says {}",
                               label_of(s), s.nic, *options_.nics - 1, *options_.nics));
         }
-        const Channel channel = ends_of(r, s);
-        const bool fresh =
-            dealt_.try_emplace({channel.src, channel.dst, s.tag, channel.service, s.nic}).second;
-        if (!fresh) continue;
-        std::vector<std::vector<OnNic>>& by_nic = needed[{channel.src, channel.dst}];
+        const TaggedEnds ends = ends_of(r, s);
+        const Service service = messages_.service_of(s.amount);
+        if (!dealt_.try_emplace({ends, service, s.nic}).second) continue;
+        std::vector<std::vector<OnNic>>& by_nic = needed[{ends.src, ends.dst}];
         by_nic.resize(*options_.nics);
-        by_nic[s.nic].emplace_back(s.tag, channel.service);
+        by_nic[s.nic].emplace_back(s.tag, service);
       }
     }
     std::uint64_t made = 0;
@@ -236,7 +175,7 @@ class Importer {
           }
           const auto [tag, service] = entry.second[nic][turn];
           channel.service = service;
-          dealt_[{channel.src, channel.dst, tag, service, static_cast<std::uint8_t>(nic)}] =
+          dealt_[{{channel.src, channel.dst, tag}, service, static_cast<std::uint8_t>(nic)}] =
               builder_.add_channel(channel);
           --left;
         }
@@ -245,46 +184,37 @@ class Importer {
   }
 
   ChannelId channel_of(std::uint32_t r, const GoalStatement& s) {
+    const TaggedEnds ends = ends_of(r, s);
     const bool sends = s.kind == OpKind::kSend;
-    const Channel channel = ends_of(r, s);
-    Messages& all = messages_[{channel.src, channel.dst, s.tag}];
-    (sends ? all.sent : all.received).push_back(&s);
-    if (options_.nics) {
-      return dealt_.at({channel.src, channel.dst, s.tag, channel.service, s.nic});
-    }
-    ChannelId& on = channel.service == Service::kEager ? all.eager : all.channel;
-    if (!on.valid()) on = builder_.add_channel(channel);
-    return on;
+    if (!options_.nics) return messages_.add(ends, sends, &s, s.amount, builder_);
+    messages_.add(ends, sends, &s);
+    return dealt_.at({ends, messages_.service_of(s.amount), s.nic});
   }
 
   void check_sizes() const {
-    for (const auto& [ends, all] : messages_) {
-      const std::size_t count = std::min(all.sent.size(), all.received.size());
-      for (std::size_t k = 0; k < count; ++k) {
-        const GoalStatement& send = *all.sent[k];
-        const GoalStatement& receive = *all.received[k];
-        if (options_.nics && send.nic != receive.nic) {
-          refuse(send,
-                 fmt::format("{} of rank {} leaves on NIC {}, but {} of rank {} ({} {}) has it "
-                             "on NIC {}; expected one NIC at both ends, as rail=channel has "
-                             "it, or --one-nic",
-                             label_of(send), std::get<0>(ends).value, send.nic, label_of(receive),
-                             std::get<1>(ends).value, binary_ ? "byte" : "line", receive.at,
-                             receive.nic));
-        }
-        if (send.amount == receive.amount) continue;
-        fail(send,
-             fmt::format("{} of rank {} sends {} bytes, but {} of rank {} ({} {}) receives {}; "
-                         "expected equal sizes",
-                         label_of(send), std::get<0>(ends).value, send.amount, label_of(receive),
-                         std::get<1>(ends).value, binary_ ? "byte" : "line", receive.at,
-                         receive.amount));
+    const auto check = [&](const TaggedEnds& ends, const GoalStatement* sent,
+                           const GoalStatement* received) {
+      const GoalStatement& send = *sent;
+      const GoalStatement& receive = *received;
+      if (options_.nics && send.nic != receive.nic) {
+        refuse(send,
+               fmt::format("{} of rank {} leaves on NIC {}, but {} of rank {} ({} {}) has it "
+                           "on NIC {}; expected one NIC at both ends, as rail=channel has "
+                           "it, or --one-nic",
+                           label_of(send), ends.src.value, send.nic, label_of(receive),
+                           ends.dst.value, binary_ ? "byte" : "line", receive.at, receive.nic));
       }
-    }
+      if (send.amount == receive.amount) return;
+      fail(send,
+           fmt::format("{} of rank {} sends {} bytes, but {} of rank {} ({} {}) receives {}; "
+                       "expected equal sizes",
+                       label_of(send), ends.src.value, send.amount, label_of(receive),
+                       ends.dst.value, binary_ ? "byte" : "line", receive.at, receive.amount));
+    };
+    messages_.each(check, [](auto&&...) {});  // of what does not meet check_match() speaks
   }
 
-  // One buffer for all the bytes of a rank that go one way.
-  std::optional<BufferId> buffer_for(std::uint32_t r, OpKind kind) {
+  OneWay bytes_of(std::uint32_t r, OpKind kind) {
     std::uint64_t bytes = 0;
     for (const GoalStatement& s : program_[r].statements) {
       if (s.kind != kind) continue;
@@ -292,20 +222,15 @@ class Importer {
         fail(s, fmt::format("the messages of rank {} exceed 2^64 bytes; expected less", r));
       }
     }
-    if (bytes == 0) return std::nullopt;
-    const BufferId buffer = builder_.add_buffer(RankId(r), bytes);
-    if (kind == OpKind::kSend) builder_.add_pre({{buffer, 0, bytes}, ValueId(r), 0});
-    return buffer;
+    return OneWay(builder_, RankId(r), bytes, kind == OpKind::kSend);
   }
 
   void add_rank(std::uint32_t r) {
     const GoalRank& rank = program_[r];
-    const std::optional<BufferId> sent = buffer_for(r, OpKind::kSend);
-    const std::optional<BufferId> received = buffer_for(r, OpKind::kRecv);
-    std::uint64_t sent_bytes = 0;
-    std::uint64_t received_bytes = 0;
+    OneWay sent = bytes_of(r, OpKind::kSend);
+    OneWay received = bytes_of(r, OpKind::kRecv);
     std::vector<OpId> ids(rank.statements.size());
-    for (const std::uint32_t i : local_order(r)) {
+    for (const std::uint32_t i : order_of(r)) {
       const GoalStatement& s = rank.statements[i];
       const OpPlace at{RankId(r), 0, s.cpu};
       origin_.push_back(&s);
@@ -315,24 +240,11 @@ class Importer {
       }
       const bool sends = s.kind == OpKind::kSend;
       const ChannelId on = channel_of(r, s);
-      SliceRange bytes;
-      if (s.amount != 0) {
-        std::uint64_t& used = sends ? sent_bytes : received_bytes;
-        bytes = builder_.add_slice({sends ? *sent : *received, used, s.amount});
-        used += s.amount;
-      }
+      const SliceRange bytes = (sends ? sent : received).next(s.amount);
       ids[i] = sends ? builder_.send(at, on, bytes) : builder_.receive(at, on, bytes);
     }
     for (const GoalDependency& d : rank.dependencies) {
       builder_.add_edge(ids[d.pred], ids[d.succ], d.on);
-    }
-  }
-
-  Schedule build() {
-    try {
-      return builder_.build();
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", file_, error.what()));
     }
   }
 
@@ -353,11 +265,10 @@ class Importer {
   const bool binary_;
   const std::vector<GoalRank>& program_;
   const GoalOptions& options_;
+  TaggedMessages<const GoalStatement*> messages_;
   ProgramWriter builder_;
-  std::map<std::tuple<RankId, RankId, std::uint32_t>, Messages> messages_;
-  // By ends, tag, service and NIC.
-  std::map<std::tuple<RankId, RankId, std::uint32_t, Service, std::uint8_t>, ChannelId> dealt_;
-  std::vector<const GoalStatement*> origin_;  // of each operation
+  std::map<std::tuple<TaggedEnds, Service, std::uint8_t>, ChannelId> dealt_;  // by service and NIC
+  std::vector<const GoalStatement*> origin_;                                  // of each operation
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,12 +15,15 @@
 #include "base/xml_reader.h"
 #include "sched/event_graph.h"
 #include "sched/import/msccl_algorithm.h"
+#include "sched/import/rank_programs.h"
+#include "sched/import/tagged_messages.h"
 #include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = 4096;
+constexpr std::uint64_t kAllEager = std::numeric_limits<std::uint64_t>::max();
 
 class Importer {
  public:
@@ -37,7 +41,7 @@ class Importer {
     add_contract();
     for (std::uint32_t g = 0; g < gpus_; ++g) add_gpu(g);
     check_messages();
-    Schedule schedule = build();
+    Schedule schedule = build_of(builder_, file_);
     if (const std::vector<OpId> cycle = find_cycle(schedule); !cycle.empty()) refuse(cycle);
     return schedule;
   }
@@ -48,13 +52,6 @@ class Importer {
     std::uint32_t gpu = 0;
     std::uint32_t block = 0;
     const MscclInstruction* step = nullptr;
-  };
-
-  // What goes over one channel of a pair of GPUs, in order.
-  struct Messages {
-    ChannelId channel;
-    std::vector<Place> sent;
-    std::vector<Place> received;
   };
 
   [[noreturn]] void fail(std::uint32_t line, std::string_view message) const {
@@ -209,14 +206,10 @@ class Importer {
   }
 
   // The channel of a thread block to or from its peer, which no other of its GPU has.
-  Messages& messages_of(std::uint32_t g, const MscclThreadBlock& block, bool sends) {
-    Channel channel;
-    channel.src = RankId(sends ? g : static_cast<std::uint32_t>(block.recv));
-    channel.dst = RankId(sends ? static_cast<std::uint32_t>(block.send) : g);
-    channel.service = Service::kEager;
-    Messages& all = messages_[{channel.src, channel.dst, block.channel}];
-    if (!all.channel.valid()) all.channel = builder_.add_channel(channel);
-    return all;
+  ChannelId channel_of(const Place& place, const MscclThreadBlock& block, bool sends) {
+    const auto peer = static_cast<std::uint32_t>(sends ? block.send : block.recv);
+    const TaggedEnds ends = tagged_ends(place.gpu, sends, peer, block.channel);
+    return messages_.add(ends, sends, place, 0, builder_);
   }
 
   // The operations of a step, each behind the other.
@@ -238,14 +231,10 @@ class Importer {
     const Slice target = at_chunks(writes_own(step.action), step.target);
     const Slice came{kept, 0, step.count * chunk_};
     const auto receive = [&](const Slice& to) {
-      Messages& all = messages_of(place.gpu, block, false);
-      all.received.push_back(place);
-      add(builder_.receive(at, all.channel, to));
+      add(builder_.receive(at, channel_of(place, block, false), to));
     };
     const auto send = [&](const Slice& from) {
-      Messages& all = messages_of(place.gpu, block, true);
-      all.sent.push_back(place);
-      add(builder_.send(at, all.channel, from));
+      add(builder_.send(at, channel_of(place, block, true), from));
     };
     const auto reduce = [&](const Slice& a, const Slice& b, const Slice& to) {
       add(builder_.add(builder_.op(OpKind::kReduce, at, {}, {a, b}, to)));
@@ -350,47 +339,27 @@ class Importer {
   }
 
   void check_messages() const {
-    for (const auto& [ends, all] : messages_) {
-      const std::size_t count = std::max(all.sent.size(), all.received.size());
-      for (std::size_t k = 0; k < count; ++k) {
-        const Place* sent = k < all.sent.size() ? &all.sent[k] : nullptr;
-        const Place* received = k < all.received.size() ? &all.received[k] : nullptr;
-        if (sent == nullptr || received == nullptr) {
-          const Place& one = sent != nullptr ? *sent : *received;
-          fail(
-              one.step->line,
-              fmt::format("{} {} message {} of channel {} from GPU {} to GPU {}, which no step {}; "
-                          "expected as many that receive as send",
-                          called(one), sent != nullptr ? "sends" : "receives", k, std::get<2>(ends),
-                          std::get<0>(ends).value, std::get<1>(ends).value,
-                          sent != nullptr ? "receives" : "sends"));
-        }
-        if (sent->step->count == received->step->count) continue;
-        fail(sent->step->line,
-             fmt::format("{} sends {} chunks, but {} receives {}; expected equal counts",
-                         called(*sent), sent->step->count, called(*received),
-                         received->step->count));
-      }
-    }
-  }
-
-  Schedule build() {
-    try {
-      return builder_.build();
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", file_, error.what()));
-    }
+    messages_.each(
+        [&](const TaggedEnds&, const Place& sent, const Place& received) {
+          if (sent.step->count == received.step->count) return;
+          fail(sent.step->line,
+               fmt::format("{} sends {} chunks, but {} receives {}; expected equal counts",
+                           called(sent), sent.step->count, called(received), received.step->count));
+        },
+        [&](const TaggedEnds& ends, std::size_t k, bool sends, const Place& at) {
+          fail(at.step->line,
+               fmt::format("{} {} message {} of channel {} from GPU {} to GPU {}, which no step "
+                           "{}; expected as many that receive as send",
+                           called(at), sends ? "sends" : "receives", k, ends.tag, ends.src.value,
+                           ends.dst.value, sends ? "receives" : "sends"));
+        });
   }
 
   [[noreturn]] void refuse(const std::vector<OpId>& cycle) const {
-    constexpr std::size_t kShown = 4;
-    std::string chain;
-    for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
-      chain += fmt::format("{}{}", i == 0 ? "" : ", ", called(origin_[cycle[i].value]));
-    }
+    const auto name = [&](OpId id) { return called(origin_[id.value]); };
     fail(origin_[cycle.front().value].step->line,
-         fmt::format("deadlock: {}{} wait for each other; expected an order in which all can end",
-                     chain, cycle.size() > kShown ? ", ..." : ""));
+         fmt::format("deadlock: {} wait for each other; expected an order in which all can end",
+                     cycle_text(cycle, 4, name)));
   }
 
   static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
@@ -401,7 +370,7 @@ class Importer {
   const std::uint64_t chunk_;
   ProgramWriter builder_;
   std::vector<std::array<BufferId, 3>> buffers_;  // of each GPU: input, output, scratch
-  std::map<std::tuple<RankId, RankId, std::uint32_t>, Messages> messages_;
+  TaggedMessages<Place> messages_{kAllEager};
   std::vector<Place> origin_;  // of each operation
 };
 

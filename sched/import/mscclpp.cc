@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/text_scan.h"
 #include "sched/event_graph.h"
 #include "sched/import/json_fields.h"
+#include "sched/import/rank_programs.h"
 #include "sched/program_writer.h"
 
 namespace slackline::sched {
@@ -666,14 +666,9 @@ class PlanImporter {
   }
 
   [[noreturn]] void refuse(const std::vector<OpId>& cycle) const {
-    constexpr std::size_t kShown = 4;
-    std::string chain;
-    for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) {
-      chain += fmt::format("{}{}", i == 0 ? "" : ", ", called(cycle[i]));
-    }
     root_.at("gpus").fail(
-        fmt::format("deadlock: {}{} wait for each other; expected an order in which all can end",
-                    chain, cycle.size() > kShown ? ", ..." : ""));
+        fmt::format("deadlock: {} wait for each other; expected an order in which all can end",
+                    cycle_text(cycle, 4, [&](OpId id) { return called(id); })));
   }
 
   const JsonPlace& root_;

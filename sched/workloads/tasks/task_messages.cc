@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/slots.h"
 #include "sched/workloads/tasks/task_program.h"
 
 namespace slackline::sched {
@@ -45,17 +46,9 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
 }
 
 std::uint32_t TaskProgram::new_message(const TaskMessage& message) {
-  std::uint32_t id;
-  if (free_messages_.empty()) {
-    id = static_cast<std::uint32_t>(messages_.size());
-    messages_.emplace_back();
-  } else {
-    id = free_messages_.back();
-    free_messages_.pop_back();
-    messages_[id] = {};
-  }
+  const std::uint32_t id = base::take_slot(messages_, free_messages_);
+  messages_[id] = {};
   messages_[id].message = message;
-  if (message.src != message.dst) ++statistics_.messages;
   return id;
 }
 
@@ -133,7 +126,6 @@ void TaskProgram::flush(Link& way, bool aged) {
                            : out_.add(out_.op(OpKind::kDelay, place(way.src)));
     way.copies.push_back(planned(delay, {way.copies.data(), 1}));
   }
-  ++(aged ? statistics_.aged : statistics_.full);
   const Slice records{way.staging.buffer, way.staging.offset, way.filled};
   const std::vector<OpId> copies = std::move(way.copies);
   const std::vector<std::uint32_t> messages = std::move(way.messages);
@@ -149,14 +141,7 @@ void TaskProgram::flush(Link& way, bool aged) {
 void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool own_mark,
                          std::span<const OpId> after, std::span<const std::uint32_t> messages,
                          bool gathered) {
-  std::uint32_t id;
-  if (free_writes_.empty()) {
-    id = static_cast<std::uint32_t>(writes_.size());
-    writes_.emplace_back();
-  } else {
-    id = free_writes_.back();
-    free_writes_.pop_back();
-  }
+  const std::uint32_t id = base::take_slot(writes_, free_writes_);
   Write& write = writes_[id];
   write.src = way.src;
   write.dst = way.dst;
@@ -169,7 +154,6 @@ void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool 
   write.landing = memory_.take(way.dst, bytes + (own_mark ? 0 : kMark));
   write.put = planned(out_.put(place(way.src), way.channel, reads, write.landing, Notify::kFlag),
                       after, kPlanPost);
-  ++statistics_.writes;
   at(here() + kPlanLatency, What::kWrite, id);
 }
 

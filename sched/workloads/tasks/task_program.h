@@ -81,15 +81,6 @@ class TaskPattern {
 
 class TaskProgram {
  public:
-  struct Statistics {
-    std::uint64_t messages = 0;  // that tasks and handlers sent to other ranks
-    std::uint64_t writes = 0;    // that carried them
-    std::uint64_t full = 0;      // aggregates sent because they were full…
-    std::uint64_t aged = 0;      // …or old
-    std::uint64_t steals = 0;
-    std::uint64_t failed_steals = 0;
-  };
-
   /// Throws InputError for options out of their range. `options` and `pattern` must outlive this.
   TaskProgram(const Spec& spec, TaskPattern& pattern);
 
@@ -104,7 +95,6 @@ class TaskProgram {
   std::uint32_t ranks() const { return ranks_; }
   std::uint32_t tasks() const { return tasks_; }
   std::uint32_t rank_of(TaskId task) const { return task / tasks_; }
-  const Statistics& statistics() const { return statistics_; }
   /// Of the operations that follow.
   void set_step(std::uint32_t step) { step_ = step; }
 
@@ -283,7 +273,6 @@ class TaskProgram {
   std::uint32_t step_ = 0;
   When now_ = 0;
   When cost_ = 0;  // of what the core that has its turn does
-  Statistics statistics_;
 };
 
 }  // namespace slackline::sched

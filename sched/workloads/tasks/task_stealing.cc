@@ -50,7 +50,6 @@ void TaskProgram::give_work(const TaskMessage& message, OpId after) {
   answer.argument = parcels_.size();
   parcels_.emplace_back(pool.begin(), end);
   pool.erase(pool.begin(), end);
-  ++(count == 0 ? statistics_.failed_steals : statistics_.steals);
   reply(answer, data, waits);
 }
 
