@@ -10,8 +10,8 @@
 
 namespace slackline::machine {
 
-/// One lane's time, in seconds. What a run adds up here it adds as it goes: told_until() says how
-/// far. Plain data, so that it can lie in memory that processes share.
+/// One lane's time, in seconds. What a run adds up here it adds as it goes. Plain data, so that it
+/// can lie in memory that processes share.
 class LaneUse {
  public:
   double post_s = 0;       // posts, with their signals, and copies into bundles
@@ -53,8 +53,6 @@ class LaneUse {
     asleep_s += now_s - told_s_ - awake_s;
     told_s_ = now_s;
   }
-  /// Until when its time is told.
-  double told_until() const { return told_s_; }
 
   LaneUse& operator+=(const LaneUse& other) {
     post_s += other.post_s;

@@ -23,7 +23,6 @@ class ScheduleBuilder {
   /// Room for so many. Large room that is not used costs no memory, so these may be bounds.
   void reserve(std::size_t ops, std::size_t edges, std::size_t slices);
   void reserve_arguments(std::size_t count) { arguments_.reserve(count); }
-  void reserve_flag_matches(std::size_t count) { flag_matches_.reserve(count); }
   void reserve_facts(std::size_t pre, std::size_t post);
   void set_title(std::string title) { title_ = std::move(title); }
   void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
