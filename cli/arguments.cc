@@ -73,6 +73,22 @@ void require_writable(const std::string& path, const std::string& where) {
   }
 }
 
+// A file, and not the place where the answer goes.
+void require_file(const std::string& path, const std::string& where) {
+  if (path == "-") {
+    throw InputError(where + " -: the answer is on standard output; expected a file");
+  }
+  require_writable(path, where);
+}
+
+void require_svg_name(const std::string& path, const std::string& where) {
+  for (const std::string_view other : {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".eps", ".html"}) {
+    if (!path.ends_with(other)) continue;
+    throw InputError(fmt::format("{}: '{}': drawings are SVG; expected a name such as '{}.svg'",
+                                 where, path, path.substr(0, path.size() - other.size())));
+  }
+}
+
 }  // namespace
 
 struct Arguments::Parser {
@@ -134,10 +150,16 @@ void Arguments::option(std::string_view names, std::string_view value_name,
 void Arguments::file(std::string_view names, std::optional<std::string>& value,
                      std::string_view help) {
   add_option(names, "FILE", help, [&value](const std::string& path, const std::string& where) {
-    if (path == "-") {
-      throw InputError(where + " -: the answer is on standard output; expected a file");
-    }
-    require_writable(path, where);
+    require_file(path, where);
+    value = path;
+  });
+}
+
+void Arguments::drawing(std::string_view names, std::optional<std::string>& value,
+                        std::string_view help) {
+  add_option(names, "FILE", help, [&value](const std::string& path, const std::string& where) {
+    require_file(path, where);
+    require_svg_name(path, where);
     value = path;
   });
 }

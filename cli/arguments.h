@@ -73,6 +73,8 @@ class Arguments {
   void output(std::string_view names, std::optional<std::string>& value, std::string_view help);
   /// The same of a command whose answer is on standard output: "-" is refused.
   void file(std::string_view names, std::optional<std::string>& value, std::string_view help);
+  /// The same of a drawing, which is SVG: names that other pictures have are refused, too.
+  void drawing(std::string_view names, std::optional<std::string>& value, std::string_view help);
   /// The same as option(), any number of times.
   void repeatable(std::string_view names, std::string_view value_name,
                   std::vector<std::string>& values, std::string_view help);

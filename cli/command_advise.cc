@@ -119,7 +119,7 @@ class Advise : public Command {
                    "write the racks there, if the advice needs a file that says them");
     arguments.file("--report", report_file_, "write the candidates there as a page for a browser");
     arguments.file("--csv", csv_, "write every candidate there, best first");
-    arguments.file("--plot", plot_, "draw the times of the best there (SVG)");
+    arguments.drawing("--plot", plot_, "draw the times of the best there (SVG)");
     reader_.declare(arguments, "every candidate, not the first few");
     arguments.example("--ranks 48 --bytes 64MiB --platform apt");
     arguments.example(

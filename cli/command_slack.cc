@@ -60,8 +60,8 @@ class Slack : public Command {
                      1, kMostSamples);
     declare_jobs(arguments, jobs_,
                  "samples or delays at a time (default: all cores; SimGrid's runs take turns)");
-    arguments.file("--heat-map", heat_map_file_,
-                   "draw there, as SVG, the least total float by rank and step");
+    arguments.drawing("--heat-map", heat_map_file_,
+                      "draw there, as SVG, the least total float by rank and step");
     arguments.file("--chrome", chrome_file_,
                    "write there the run for Perfetto, with the floats of every operation");
     arguments.file("--report", report_file_, "write the run there as a page for a browser");

@@ -61,7 +61,7 @@ class Sweep : public Command {
     arguments.file("--csv", csv_file_, "write there a line for each point that is answered");
     arguments.file("--report", report_file_,
                    "write them there as a page for a browser, with curves");
-    arguments.file("--plot", plot_file_, "draw curves of them there (SVG)");
+    arguments.drawing("--plot", plot_file_, "draw curves of them there (SVG)");
     arguments.option("--axes", "X,Y[,BY[,EACH]]", axes_,
                      "with --plot: columns; a curve for each BY, a figure for each EACH (default: "
                      "the first value,median_s,pattern, and the platform if there are several)");

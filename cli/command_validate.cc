@@ -117,7 +117,7 @@ class Validate : public Command {
                                  kDefaultRepeats),
                      1, 10'000);
     declare_jobs(arguments, jobs_, "runs at a time (default: all cores)");
-    arguments.file("--plot", plot_file_, "draw predicted against measured there (SVG)");
+    arguments.drawing("--plot", plot_file_, "draw predicted against measured there (SVG)");
     arguments.file("--csv", csv_file_, "write there what each operation came to");
     arguments.file("--report", report_file_, "write there a page for a browser");
     arguments.flag("--json", json_, "print one JSON document");

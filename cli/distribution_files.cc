@@ -41,7 +41,7 @@ std::string distribution_csv(const machine::Samples& samples) {
 
 void DistributionFiles::declare(Arguments& arguments) {
   arguments.file("--csv", csv_, "with --samples: write there how their times are distributed");
-  arguments.file("--plot", plot_, "with --samples: draw the same there (SVG)");
+  arguments.drawing("--plot", plot_, "with --samples: draw the same there (SVG)");
 }
 
 std::string_view DistributionFiles::given() const { return csv_ ? "--csv" : plot_ ? "--plot" : ""; }

@@ -31,6 +31,15 @@ class Files(ProgramCase):
             self.assertIn("write-protected (mode 444)", self.bad(*writer, "protected"))
             self.assertEqual(self.read("protected"), "mine")
 
+    def test_drawings_do_not_pass_for_other_pictures(self):
+        for command in (("slack", CHAIN, "--heat-map"), ("validate", CHAIN, "--plot"), ("sweep", "x.toml", "--plot"),
+                        ("advise", "--ranks", "2", "--bytes", "1KiB", "--plot"),
+                        ("simulate", CHAIN, "--samples", "3", "--plot")):
+            option = command[-1]
+            self.assertIn(f"{option}: 'x.png': drawings are SVG; expected a name such as 'x.svg'",
+                          self.bad(*command, "x.png"))
+            self.assertFalse((self.folder / "x.png").exists())
+
     def test_a_link_to_nothing_is_followed(self):
         os.symlink("there", self.folder / "link")
         self.good("compile", CHAIN, "-o", "link")
