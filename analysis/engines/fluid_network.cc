@@ -327,7 +327,8 @@ void FluidNetwork::hear(double step_s) {
         unmarked *= 1 - links_[place_of_[way[hop].value]].chance;
       }
       sender.past.push_back({now_s_, {1 - unmarked, sender.packets_per_s}});
-      const double then_s = now_s_ - sender.feedback_s;
+      // Steps that add up to the delay count as the delay, for all that their sum rounds to.
+      const double then_s = now_s_ - sender.feedback_s + machine::kInstant_s;
       while (sender.past.size() > 1 && sender.past[1].begin_s <= then_s) sender.past.pop_front();
       const Moment& heard = sender.past.front();
       sender.rate.advance(step_s, heard.begin_s <= then_s ? heard.feedback : DcqcnFeedback{});

@@ -3,22 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/engines/fluid_network.h"
-#include "machine/platform.h"
-#include "tests/unit/engines/puts.h"
+#include "tests/unit/engines/incast.h"
 
 namespace slackline::analysis {
 namespace {
-
-using machine::Platform;
-using testing::Put;
 
 constexpr double kLine = 5e9;  // 40 Gb/s, in bytes per second
 
@@ -94,70 +87,14 @@ TEST(Dcqcn, RestsAsTheEquationsDoWithoutPackets) {
   EXPECT_NEAR(rests.current(), kLine / 1000, 1e-6 * kLine);
 }
 
-// Senders that begin one after another, all to one port.
-class Incast {
- public:
-  Incast(std::uint32_t flows, const std::string& figures)
-      : schedule_(testing::schedule_of_puts(flows + 1, messages(flows))),
-        platform_(machine::parse_platform_spec("star:nic=fair,rate=40Gbps,latency=2us," + figures)),
-        setting_(schedule_, platform_),
-        paths_(setting_),
-        network_(setting_, paths_),
-        port_(*setting_.wiring.find_link("host-" + std::to_string(flows) + ".in")) {
-    for (std::uint32_t f = 0; f < flows; ++f) {
-      network_.start(2 * f, messages(flows)[f].bytes, sched::OpId(f));
-      go_on(network_.now_s() + 1e-3);
-    }
-  }
-
-  void go_on(double until_s) {
-    while (network_.now_s() < until_s) {
-      network_.step(until_s, sent_);
-      seen(network_.queue_bytes(port_));
-    }
-  }
-
-  const FluidNetwork& network() const { return network_; }
-  bool has_sent() const { return !sent_.empty(); }
-
-  // Of the queue, at every step since forget().
-  void forget() {
-    looks_ = sum_ = most_ = 0;
-    least_ = 1e18;
-  }
-  double mean() const { return sum_ / looks_; }
-  double least() const { return least_; }
-  double most() const { return most_; }
-
- private:
-  static std::vector<Put> messages(std::uint32_t flows) {
-    std::vector<Put> all;
-    for (std::uint32_t f = 0; f < flows; ++f) all.push_back({f, flows, 2'000'000'000});
-    return all;
-  }
-  void seen(double queue_bytes) {
-    ++looks_;
-    sum_ += queue_bytes;
-    least_ = std::min(least_, queue_bytes);
-    most_ = std::max(most_, queue_bytes);
-  }
-
-  const sched::Schedule schedule_;
-  const Platform platform_;
-  const machine::Setting setting_;
-  const machine::Paths paths_;
-  FluidNetwork network_;
-  const machine::LinkId port_;
-  std::vector<sched::OpId> sent_;
-  double looks_ = 0, sum_ = 0, least_ = 1e18, most_ = 0;
-};
-
 // Written down before anything was run: over 20 ms, from 0.18 s on, the queue's mean is within 5 %
 // of the fixed point's and stays within 10 % of it, and each of the flows, which began a
 // millisecond apart, may send C/N to 5 %.
 TEST(Dcqcn, LeadsQueueAndRatesToTheFixedPoint) {
   for (const std::uint32_t flows : {2u, 10u}) {
-    Incast incast(flows, "congestion=dcqcn,congestion_step=1us");
+    std::vector<double> starts_s;
+    for (std::uint32_t f = 0; f < flows; ++f) starts_s.push_back(f * 1e-3);
+    testing::Incast incast(starts_s, "congestion=dcqcn,congestion_step=1us");
     incast.go_on(0.18);
     incast.forget();
     incast.go_on(0.2);
@@ -170,7 +107,7 @@ TEST(Dcqcn, LeadsQueueAndRatesToTheFixedPoint) {
     EXPECT_NEAR(incast.most(), queue, 0.1 * queue) << flows;
     for (std::uint32_t f = 0; f < flows; ++f) {
       const double share = kLine / flows;
-      EXPECT_NEAR(incast.network().allowed_bytes_per_s(2 * f), share, 0.05 * share) << flows;
+      EXPECT_NEAR(incast.rate_bytes_per_s(f), share, 0.05 * share) << flows;
     }
   }
 }
