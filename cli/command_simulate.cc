@@ -233,22 +233,24 @@ class Simulate : public Command {
     if (!spec || !why.empty()) return std::nullopt;
     const bool drawn = machine::draws_noise(setting.delays);  // a multicast draws nothing else
     machine::require_draws(runs.samples, drawn, "--samples");
-    Answer answer(reader_, subject_of(*spec));
     if (runs.samples == 1) {
       console.phase("simulating");
       const auto stream = analysis::stream(
           *spec, setting.platform, setting.delays,
           [&](std::uint32_t done, std::uint32_t of) { console.progress("simulating", done, of); });
-      if (!stream->exact && !approximate_) return std::nullopt;
+      if (!stream || (!stream->exact && !approximate_)) return std::nullopt;
       note_unused_seed(setting.seed, drawn, console);
+      Answer answer(reader_, subject_of(*spec, stream->message_bytes));
       answer_simulation(answer, {setting, stream->exact ? "stream" : "stream, approximate", false,
                                  result_of(setting, *stream), std::nullopt});
+      console.print(answer.text());
     } else {
+      Answer answer(reader_, subject_of(*spec, spec->multicast.bytes));
       const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
       distribution_.write(answer.subject().name, streamed.samples, console);
       answer_samples(answer, setting, streamed.samples, {streamed.approximation, std::nullopt});
+      console.print(answer.text());
     }
-    console.print(answer.text());
     return 0;
   }
 

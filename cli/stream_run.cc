@@ -23,8 +23,8 @@ std::optional<std::string> why_not_streamed(const sched::Spec& spec, const RunSe
   return analysis::why_not_streamed(spec, setting.platform, setting.delays);
 }
 
-Subject subject_of(const sched::Spec& spec) {
-  return {format_spec(spec), std::nullopt, false, spec.multicast.bytes};
+Subject subject_of(const sched::Spec& spec, std::uint64_t message_bytes) {
+  return {format_spec(spec), std::nullopt, false, message_bytes};
 }
 
 SimulationResult result_of(const RunSetting& setting, const analysis::Stream& stream) {

@@ -16,7 +16,7 @@ namespace slackline::cli {
 /// Why this spec cannot be answered so; nothing if it can.
 std::optional<std::string> why_not_streamed(const sched::Spec& spec, const RunSetting& setting);
 
-Subject subject_of(const sched::Spec& spec);
+Subject subject_of(const sched::Spec& spec, std::uint64_t message_bytes);
 
 /// What a stream found, as result_of() has it of a trace. Only of what can be streamed.
 SimulationResult result_of(const RunSetting& setting, const analysis::Stream& stream);

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "analysis/engines/alike_ranks.h"
 #include "analysis/engines/stream_noise.h"
 #include "analysis/engines/stream_pass.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "machine/completions.h"
+#include "sched/pattern/collective_series.h"
 #include "sched/pattern/pattern.h"
 
 namespace slackline::analysis {
@@ -55,6 +57,7 @@ void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
   pass.run(progress ? [&](std::uint32_t done) { progress(done, steps); }
                     : std::function<void(std::uint32_t)>());
   result.exact = !pass.out_of_order(0);
+  result.message_bytes = multicast.bytes;
   // Every block has the full size but the last.
   const std::uint64_t short_by =
       (figures.last_block + std::uint64_t{1}) * multicast.block_bytes - multicast.bytes;
@@ -77,6 +80,21 @@ void run(sched::StepSource& source, const sched::MulticastOptions& multicast,
     result.rank_finish_s[r] = pass.finish_s(r, 0);
     result.makespan_s = std::max(result.makespan_s, result.rank_finish_s[r]);
   }
+}
+
+// Of multicasts and collectives alike.
+std::optional<std::string> why_not_on(const machine::Platform& platform) {
+  if (platform.topology.kind() != machine::TopologyKind::kStar) return "the network is no star";
+  if (platform.placement != machine::Placement{}) return "ranks have places, which may be wrong";
+  if (platform.node.is_shared()) return "ranks share nodes";
+  if (platform.node.own_in_memory) return "own messages go through memory";
+  if (platform.node.rails.are_several()) return "hosts have several NICs";
+  if (platform.switches.any()) return "ranks are switches";
+  if (platform.congestion.any()) return "the platform has congestion";
+  if (platform.post_of_receive() != platform.o_post) return "posting a receive has its own time";
+  if (platform.ack_bytes != 0) return "acknowledgements use the ports";
+  if (machine::completions_cost(platform)) return "completions take time of the CPU";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -108,28 +126,26 @@ StreamFigures stream_figures(const sched::Spec& spec, const machine::Platform& p
 std::optional<std::string> why_not_streamed(const sched::Spec& spec,
                                             const machine::Platform& platform,
                                             const machine::DelayPlan& delays) {
-  if (sched::find_plan_pattern(spec.pattern) == nullptr) return spec.pattern + " has no steps";
+  const bool is_multicast = sched::find_plan_pattern(spec.pattern) != nullptr;
+  if (!is_multicast && !sched::ranks_are_alike(spec)) {
+    return spec.pattern + " has no steps, and its ranks do not all do the same";
+  }
   if (spec.messages != 1) return "there are several messages";
   if (spec.stripes != 1) return "messages go in stripes";
+  if (!is_multicast) {
+    if (!delays.empty()) return "delays make ranks differ";
+    return why_not_on(platform);
+  }
   if (spec.order != sched::Order::kAsync) return "order is lockstep";
   if (spec.credits.ready != sched::Ready::kSend) return "ready is not send";
   if (spec.credits.start != sched::Start::kPairwise) return "start is not pairwise";
   if (spec.credits.window != 1) return "window is not 1";
   if (spec.transfers.in_flight > 1) return "in-flight is above 1";
-  if (platform.topology.kind() != machine::TopologyKind::kStar) return "the network is no star";
-  if (platform.placement != machine::Placement{}) return "ranks have places, which may be wrong";
-  if (platform.node.is_shared()) return "ranks share nodes";
-  if (platform.node.own_in_memory) return "own messages go through memory";
-  if (platform.node.rails.are_several()) return "hosts have several NICs";
-  if (platform.switches.any()) return "ranks are switches";
-  if (platform.congestion.any()) return "the platform has congestion";
+  if (const auto why = why_not_on(platform)) return why;
   if (spec.transfers.in_flight == 0 && platform.nic != machine::NicDiscipline::kSerial) {
     return "fair NICs share among blocks in flight";
   }
   if (platform.o_post.count() == 0) return "o_post is 0";
-  if (platform.post_of_receive() != platform.o_post) return "posting a receive has its own time";
-  if (platform.ack_bytes != 0) return "acknowledgements use the ports";
-  if (machine::completions_cost(platform)) return "completions take time of the CPU";
   if (platform.latency.count() == 0 && platform.o_complete.count() == 0) {
     return "latency and o_complete are 0";
   }
@@ -148,6 +164,10 @@ std::optional<Stream> stream(const sched::Spec& spec, const machine::Platform& p
   if (pattern != nullptr) check(spec.multicast);
   validate(delays, spec.multicast.ranks);
   if (why_not_streamed(spec, platform, delays)) return std::nullopt;
+  if (pattern == nullptr) {
+    require_memory(bytes_for_alike(spec));
+    return stream_of_alike(spec, platform);
+  }
   require_bytes(spec.multicast);
   const auto source = steps_of(*pattern, spec.multicast);
   require_memory(StreamPass<1, OneNoise>::bytes_for(*source, spec.multicast.ranks));

@@ -139,7 +139,7 @@ std::optional<StreamSamples> stream_samples(const sched::Spec& spec,
   const sched::PatternEntry* pattern = sched::find_plan_pattern(spec.pattern);
   if (pattern != nullptr) check(spec.multicast);
   validate(plan, spec.multicast.ranks);
-  if (why_not_streamed(spec, platform, plan)) return std::nullopt;
+  if (pattern == nullptr || why_not_streamed(spec, platform, plan)) return std::nullopt;
   const StreamFigures figures = stream_figures(spec, platform);
   const StreamDelays delays(plan, figures);
   StreamSamples result{machine::Samples(runs.samples, figures.ranks),

@@ -18,8 +18,9 @@ class LoweredCollective {
   LoweredCollective(const CollectivePlan& plan, const CollectiveLowering& options)
       : plan_(plan),
         options_(options),
-        builder_(plan.ranks),
-        of_rank_(plan.ranks),
+        ranks_(plan.first_alone ? 1 : plan.ranks),
+        builder_(ranks_),
+        of_rank_(ranks_),
         channel_(plan.messages.size()),
         held_by_(plan.units()),
         read_by_(plan.units()) {
@@ -29,13 +30,13 @@ class LoweredCollective {
   ScheduleBuilder& run() {
     builder_.set_title(plan_.title);
     builder_.set_message_bytes(plan_.message_bytes);
-    for (std::uint32_t r = 0; r < plan_.ranks; ++r) {
+    for (std::uint32_t r = 0; r < ranks_; ++r) {
       builder_.add_buffer(RankId(r), plan_.bytes());
     }
     for (const Fact& fact : plan_.pre) builder_.add_pre(fact);
     for (const Fact& fact : plan_.post) builder_.add_post(fact);
-    add_channels();
-    for (std::uint32_t r = 0; r < plan_.ranks; ++r) add_program(RankId(r));
+    plan_.first_alone ? add_own_channels() : add_channels();
+    for (std::uint32_t r = 0; r < ranks_; ++r) add_program(RankId(r));
     return builder_;
   }
 
@@ -47,6 +48,23 @@ class LoweredCollective {
       if (message.src == message.dst) continue;
       channel_[m] = builder_.channel(message.src, message.dst);
       of_rank_[message.dst.value].push_back(m);
+    }
+  }
+
+  // Of rank 0 alone, numbered by whom it sends to in the step: what comes in it is from the rank to
+  // which it is the same.
+  void add_own_channels() {
+    std::vector<std::uint32_t> target(plan_.steps, 0);
+    for (const Message& message : plan_.messages) {
+      if (message.src == RankId(0) && message.dst != RankId(0)) {
+        target[message.step] = message.dst.value;
+      }
+    }
+    for (std::uint32_t m = 0; m < plan_.messages.size(); ++m) {
+      const Message& message = plan_.messages[m];
+      of_rank_[0].push_back(m);
+      if (message.src == message.dst) continue;
+      channel_[m] = builder_.channel(RankId(0), RankId(0), target[message.step]);
     }
   }
 
@@ -213,6 +231,7 @@ class LoweredCollective {
 
   const CollectivePlan& plan_;
   const CollectiveLowering& options_;
+  const std::uint32_t ranks_;
   ProgramWriter builder_;
   std::vector<std::vector<std::uint32_t>> of_rank_;  // the messages with an end there
   std::vector<ChannelId> channel_;                   // of every message

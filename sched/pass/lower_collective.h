@@ -21,6 +21,9 @@ struct CollectiveLowering {
 /// the way. What combines lands in one of `slots` places and is added by a reduce, or by a join if
 /// it has no bytes. A message waits for all that it carries.
 ///
+/// Of a plan of rank 0 alone a schedule of one rank: what it sends the rank that is some way off,
+/// and what comes from the rank that is as far the other way, go over a channel from it to itself.
+///
 /// The contract: rank r holds value r before, all of it or its own share. After, the sum of all
 /// values (Fact::terms) or every share stands at the root, or at all ranks.
 Schedule draft_collective(const CollectivePlan& plan, const CollectiveLowering& options = {});

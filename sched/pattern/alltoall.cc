@@ -17,7 +17,7 @@ void AlltoallMemory::keep_own(ShareWriter& out) const {
 
 void AlltoallMemory::promise(ShareWriter& out) const {
   const std::uint64_t piece = out.bytes_of(0);
-  if (piece == 0) return;
+  if (piece == 0 || out.plan().first_alone) return;
   for (std::uint32_t r = 0; r < n; ++r) {
     out.plan().pre.push_back({{BufferId(r), 0, n * piece}, ValueId(r), 0});
     for (std::uint32_t s = 0; s < n; ++s) {
@@ -31,9 +31,10 @@ CollectivePlan pairwise_alltoall(const MulticastOptions& options) {
   ShareWriter out = memory.writer(options, 0);
   const std::uint32_t n = options.ranks;
   memory.keep_own(out);
+  const bool pairs = std::has_single_bit(n);
   for (std::uint32_t s = 1; s < n; ++s) {
-    for (std::uint32_t r = 0; r < n; ++r) {
-      const std::uint32_t other = std::has_single_bit(n) ? r ^ s : (r + s) % n;
+    for (const std::uint32_t r : out.plan().senders(n, pairs ? s : n - s)) {
+      const std::uint32_t other = pairs ? r ^ s : (r + s) % n;
       out.move(s - 1, RankId(r), RankId(other), {{memory.to(other), 1, memory.from(r)}});
     }
   }

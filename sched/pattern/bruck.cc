@@ -13,7 +13,7 @@ CollectivePlan bruck_allgather(const MulticastOptions& options) {
   std::uint32_t step = 0;
   for (std::uint32_t has = 1; has < n; has *= 2, ++step) {
     const std::uint32_t sent = std::min(has, n - has);
-    for (std::uint32_t r = 0; r < n; ++r) {
+    for (const std::uint32_t r : out.plan().senders(n, has)) {
       const std::uint32_t before_end = std::min(sent, n - r);
       out.move(step, RankId(r), RankId((r + n - has) % n),
                {{r, before_end, r}, {0, sent - before_end, 0}});
@@ -37,7 +37,7 @@ CollectivePlan bruck_alltoall(const MulticastOptions& options) {
       if ((d & far) != 0) distances.push_back(d);
     }
     const auto count = static_cast<std::uint32_t>(distances.size());
-    for (std::uint32_t r = 0; r < n; ++r) {
+    for (const std::uint32_t r : out.plan().senders(n, n - far)) {
       std::vector<ShareWriter::Run> packed;
       std::vector<ShareWriter::Run> unpacked;
       for (std::uint32_t i = 0; i < count; ++i) {

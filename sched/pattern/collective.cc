@@ -41,9 +41,10 @@ const CollectiveAlgorithm* algorithm_without_root(CollectiveAlgorithms among,
   return found;
 }
 
-CollectivePlan empty_collective(const Plan& plan) {
+CollectivePlan empty_collective(const Plan& plan, const MulticastOptions& options) {
   CollectivePlan out;
   out.ranks = plan.ranks;
+  out.first_alone = options.own.get<PlanPart>().first_alone;
   return out;
 }
 
@@ -103,10 +104,12 @@ void pack(CollectivePlan& out, std::uint32_t first, const Transfer& t) {
 // The multicasts of all ranks over each other: root r's is that of rank 0 with r added to its
 // ranks, and its blocks are units r · blocks and on. In a step, what goes from one rank to another
 // comes of all transfers of rank 0's plan that lead as far; so no list is made of what all roots
-// send, which has n times as many.
+// send, which has n times as many. Of rank 0 alone, if all transfers of a step lead as far, only it
+// and the rank that sends to it are asked.
 void add_all_roots(const Plan& plan, CollectivePlan& out) {
   const std::uint32_t n = plan.ranks;
-  if (plan.transfers.size() > kMaxTransfers / n || plan.blocks > kMaxTransfers / n) {
+  const std::size_t made_of = out.first_alone ? 1 : plan.transfers.size();
+  if (made_of > kMaxTransfers / n || plan.blocks > kMaxTransfers / n) {
     throw InputError(
         fmt::format("block: {} ranks send {} blocks each to all; expected at most {} "
                     "transfers together; use larger blocks",
@@ -121,7 +124,7 @@ void add_all_roots(const Plan& plan, CollectivePlan& out) {
     for (auto t = begin; t != end; ++t) {
       as_far[(t->dst.value + n - t->src.value) % n].push_back(&*t);
     }
-    for (std::uint32_t src = 0; src < n; ++src) {
+    for (const std::uint32_t src : out.senders(n, n - as_far.begin()->first)) {
       std::map<std::uint32_t, const std::vector<const Transfer*>*> to;
       for (const auto& [distance, transfers] : as_far) to[(src + distance) % n] = &transfers;
       for (const auto& [dst, transfers] : to) {
@@ -149,7 +152,7 @@ MulticastOptions without_bytes(MulticastOptions options) {
 
 CollectivePlan reduce_plan(const MulticastOptions& options, const std::string& by) {
   const Plan plan = multicast(options, by);
-  CollectivePlan out = empty_collective(plan);
+  CollectivePlan out = empty_collective(plan, options);
   cut_into_blocks(plan, 1, out);
   add_backwards(plan, out);
   out.each_has_all();
@@ -164,7 +167,7 @@ CollectivePlan allreduce_plan(const MulticastOptions& options, const std::string
     return algorithm->plan(options);
   }
   const Plan plan = multicast(options, by, algorithms);
-  CollectivePlan out = empty_collective(plan);
+  CollectivePlan out = empty_collective(plan, options);
   cut_into_blocks(plan, 1, out);
   add_backwards(plan, out);
   add_forwards(plan, out);
@@ -180,7 +183,7 @@ CollectivePlan allgather_plan(const MulticastOptions& options, const std::string
   of_first.root = RankId(0);
   const Plan plan = multicast(of_first, by, algorithms);
   bytes_of_all(plan.bytes, plan.ranks);
-  CollectivePlan out = empty_collective(plan);
+  CollectivePlan out = empty_collective(plan, options);
   cut_into_blocks(plan, plan.ranks, out);
   add_all_roots(plan, out);
   out.steps = plan.steps;

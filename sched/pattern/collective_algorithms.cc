@@ -1,6 +1,7 @@
 #include "sched/pattern/collective_algorithms.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/error.h"
@@ -29,26 +30,40 @@ std::uint32_t by_shares(std::uint32_t ranks) { return ranks; }
 // Half of the pieces on each level.
 std::uint32_t half_levels(std::uint32_t ranks) { return levels(ranks) / 2; }
 
+bool always(const MulticastOptions&) { return true; }
+// Shares of one size.
+bool even(const MulticastOptions& options) { return options.bytes % options.ranks == 0; }
+// None is folded.
+bool in_pairs(const MulticastOptions& options) { return std::has_single_bit(options.ranks); }
+// And what a rank sends in a step, half of the buffer at most, is one message: of several each
+// would send the first ones, or the last, of those that it got in the step before.
+bool halves(const MulticastOptions& options) {
+  return in_pairs(options) && even(options) && options.bytes / 2 <= options.block_bytes;
+}
+bool gathered_halves(const MulticastOptions& options) {
+  return in_pairs(options) && options.bytes <= options.block_bytes / (options.ranks / 2);
+}
+
 constexpr CollectiveAlgorithm kAllreduce[] = {
-    {"ring", ring_allreduce, two_rounds, twice},
-    {"recursive-doubling", recursive_doubling_allreduce, levels, levels},
-    {"rabenseifner", rabenseifner_allreduce, two_ways, two_ways_folded},
+    {"ring", ring_allreduce, two_rounds, twice, even},
+    {"recursive-doubling", recursive_doubling_allreduce, levels, levels, in_pairs},
+    {"rabenseifner", rabenseifner_allreduce, two_ways, two_ways_folded, halves},
     {"hierarchical", hierarchical_allreduce, two_rounds, twice},
 };
 constexpr CollectiveAlgorithm kAllgather[] = {
-    {"ring", ring_allgather, round, once},
-    {"recursive-doubling", recursive_doubling_allgather, levels, twice},
-    {"bruck", bruck_allgather, levels, once},
+    {"ring", ring_allgather, round, once, always},
+    {"recursive-doubling", recursive_doubling_allgather, levels, twice, gathered_halves},
+    {"bruck", bruck_allgather, levels, once, always},
     {"hierarchical", hierarchical_allgather, by_shares, once},
 };
 constexpr CollectiveAlgorithm kReduceScatter[] = {
-    {"ring", ring_reduce_scatter, round, once},
-    {"recursive-halving", recursive_halving_reduce_scatter, levels, twice},
+    {"ring", ring_reduce_scatter, round, once, even},
+    {"recursive-halving", recursive_halving_reduce_scatter, levels, twice, halves},
     {"hierarchical", hierarchical_reduce_scatter, by_shares, once},
 };
 constexpr CollectiveAlgorithm kAlltoall[] = {
-    {"pairwise", pairwise_alltoall, round, once},
-    {"bruck", bruck_alltoall, levels, half_levels},
+    {"pairwise", pairwise_alltoall, round, once, always},
+    {"bruck", bruck_alltoall, levels, half_levels, always},
     {"hierarchical", hierarchical_alltoall, by_shares, twice},
 };
 

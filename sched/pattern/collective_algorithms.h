@@ -15,6 +15,9 @@ struct CollectiveAlgorithm {
   /// No fewer than a rank sends in; and how often it sends the bytes of the buffer, at most.
   std::uint32_t (*steps)(std::uint32_t ranks);
   std::uint32_t (*buffers)(std::uint32_t ranks);
+  /// Whether all of at least two ranks do the same, up to their names, with messages of the same
+  /// sizes in the same order; null: never.
+  bool (*alike)(const MulticastOptions& options) = nullptr;
 
   /// No fewer than it makes, up to 2^63, if the buffer alone makes so many.
   std::uint64_t most_messages(std::uint32_t ranks, std::uint64_t of_buffer) const;

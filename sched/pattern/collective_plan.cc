@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -10,26 +11,35 @@
 
 namespace slackline::sched {
 
+std::vector<std::uint32_t> CollectivePlan::senders(std::uint32_t count,
+                                                   std::uint32_t to_first) const {
+  if (first_alone) return {0, to_first};
+  std::vector<std::uint32_t> all(count);
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
+
 void CollectivePlan::each_has_all() {
-  for (std::uint32_t r = 0; r < ranks && bytes() != 0; ++r) {
+  for (std::uint32_t r = 0; r < ranks && bytes() != 0 && !first_alone; ++r) {
     pre.push_back({{BufferId(r), 0, bytes()}, ValueId(r), 0});
   }
 }
 
 void CollectivePlan::each_has_its_part() {
   const std::uint64_t part = bytes() / ranks;
-  for (std::uint32_t r = 0; r < ranks && part != 0; ++r) {
+  for (std::uint32_t r = 0; r < ranks && part != 0 && !first_alone; ++r) {
     pre.push_back({{BufferId(r), r * part, part}, ValueId(r), 0});
   }
 }
 
 void CollectivePlan::sum_at(RankId rank, std::uint64_t from, std::uint64_t count) {
-  if (count != 0) post.push_back({{BufferId(rank.value), from, count}, ValueId(0), from, ranks});
+  if (count == 0 || first_alone) return;
+  post.push_back({{BufferId(rank.value), from, count}, ValueId(0), from, ranks});
 }
 
 void CollectivePlan::parts_at(RankId rank) {
   const std::uint64_t part = bytes() / ranks;
-  for (std::uint32_t s = 0; s < ranks && part != 0; ++s) {
+  for (std::uint32_t s = 0; s < ranks && part != 0 && !first_alone; ++s) {
     post.push_back({{BufferId(rank.value), s * part, part}, ValueId(s), 0});
   }
 }
@@ -64,6 +74,7 @@ ShareWriter::ShareWriter(const MulticastOptions& options, std::uint64_t bytes, s
   }
   units_of_a_share_ = static_cast<std::uint32_t>(units);
   plan_.ranks = options.ranks;
+  plan_.first_alone = options.own.get<PlanPart>().first_alone;
   plan_.message_bytes = bytes;
   plan_.begin.reserve(shares * units + 1);
   for (std::uint32_t s = 0; s < shares; ++s) {
@@ -93,6 +104,7 @@ void ShareWriter::copy(std::uint32_t step, RankId rank, const std::vector<Run>& 
 }
 
 void ShareWriter::send(CollectivePlan::Message message, const std::vector<Run>& runs) {
+  if (plan_.first_alone && message.src != RankId(0) && message.dst != RankId(0)) return;
   const bool is_copy = message.src == message.dst;
   const std::uint32_t most_pieces = message.combines ? 1 : is_copy ? ~0u : kMostPieces;
   std::uint64_t bytes = 0;

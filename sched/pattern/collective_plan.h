@@ -12,6 +12,13 @@
 
 namespace slackline::sched {
 
+/// What of a plan is wanted: an algorithm's plan of rank 0 alone takes memory for the ranks and the
+/// steps, where that of all ranks takes memory for their product. Only of collectives in which all
+/// ranks do the same.
+struct PlanPart {
+  bool first_alone = false;
+};
+
 /// What moves where. Every rank has one buffer, cut into the same units; a unit moves as a whole.
 struct CollectivePlan {
   /// Units [first, first + count) of the source, which follow one another in memory, go to as many
@@ -41,6 +48,13 @@ struct CollectivePlan {
   std::vector<Fact> pre;
   std::vector<Fact> post;
   bool marks_ends = false;  // a rank has an operation before all its sends, and one after all
+  /// Has only the messages that rank 0 sends or receives, and no contract. All ranks do the same,
+  /// so that in each step rank 0's messages go to one rank, and as many of the same sizes come.
+  bool first_alone = false;
+
+  /// Those whose sends of a step are to be written: 0 to `count` − 1, or of a plan of rank 0 alone
+  /// 0 and `to_first`, whose messages come to rank 0.
+  std::vector<std::uint32_t> senders(std::uint32_t count, std::uint32_t to_first) const;
 
   std::uint64_t bytes() const { return begin.back(); }
   std::uint32_t units() const { return static_cast<std::uint32_t>(begin.size() - 1); }
@@ -102,7 +116,8 @@ class ShareWriter {
   void promise_reduce_scatter();
 
   CollectivePlan& plan() { return plan_; }
-  /// Of so many steps; the writer is left empty.
+  /// Of so many steps; the writer is left empty. Of a plan of rank 0 alone, what other ranks send
+  /// each other was left out.
   CollectivePlan finish(std::uint32_t steps);
 
  private:

@@ -116,6 +116,38 @@ Schedule alltoall(const Spec& spec) {
 
 Schedule barrier(const Spec& spec) { return lower(barrier_plan(checked(spec), by(spec)), spec); }
 
+namespace {
+
+bool are_alike(const CollectiveAlgorithm* algorithm, const MulticastOptions& options) {
+  return algorithm != nullptr && algorithm->alike != nullptr && algorithm->alike(options);
+}
+
+}  // namespace
+
+bool ranks_are_alike(const Spec& spec) {
+  MulticastOptions options = spec.multicast;
+  const bool is_barrier = spec.pattern == "barrier";
+  if (options.ranks == 1) return false;
+  if (spec.pattern == "reduce-scatter") return are_alike(&reduce_scatter_algorithm(spec), options);
+  if (spec.pattern == "alltoall") return are_alike(&alltoall_algorithm(spec), options);
+  if (spec.pattern == "allgather" || is_barrier) {
+    // In a step of the circulant all send as far, and single blocks in one message.
+    if (by(spec) == "circulant") return options.bytes <= options.block_bytes;
+    if (!is_barrier) return are_alike(find_algorithm(allgather_algorithms(), by(spec)), options);
+    options.bytes = 0;
+  } else if (spec.pattern != "allreduce") {
+    return false;
+  }
+  return are_alike(find_algorithm(allreduce_algorithms(), by(spec)), options);
+}
+
+std::optional<Schedule> schedule_of_first(const Spec& spec) {
+  if (!ranks_are_alike(spec)) return std::nullopt;
+  Spec first = spec;
+  first.edit_own<PlanPart>().first_alone = true;
+  return pattern_named(spec.pattern).schedule(first);
+}
+
 std::uint64_t reduce_ops(const Spec& spec) {
   return ops_of(spec, tree_edges(spec), tree_edges(spec));
 }

@@ -1,6 +1,8 @@
 // The collectives as schedules.
 #pragma once
 
+#include <optional>
+
 #include "sched/pattern/pattern.h"
 
 namespace slackline::sched {
@@ -21,6 +23,14 @@ Schedule gather(const Spec& spec);
 Schedule alltoall(const Spec& spec);
 /// Has no bytes.
 Schedule barrier(const Spec& spec);
+
+/// Whether the spec is one of these collectives and has ranks, at least two, that all do the same
+/// with messages of the same sizes.
+bool ranks_are_alike(const Spec& spec);
+/// Then the program of rank 0 as a schedule of one rank (lower_collective has its channels), made
+/// in memory for what one rank does; else nothing. Where all hosts are the same and nothing is
+/// delayed, every rank does at any time what this one does. Of one message, without stripes.
+std::optional<Schedule> schedule_of_first(const Spec& spec);
 
 /// No fewer operations than all `messages` make.
 std::uint64_t reduce_ops(const Spec& spec);

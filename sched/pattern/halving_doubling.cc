@@ -39,7 +39,7 @@ template <class ShareOf>
 void add_halving(ShareWriter& out, const Fold& fold, std::uint32_t from, ShareOf&& share) {
   for (std::uint32_t step = 0; step < fold.levels; ++step) {
     const std::uint32_t level = fold.levels - 1 - step;
-    for (std::uint32_t place = 0; place < fold.places; ++place) {
+    for (const std::uint32_t place : out.plan().senders(fold.places, 1u << level)) {
       const std::uint32_t other = place ^ (1u << level);
       const std::uint32_t first = run_begin(other, level);
       out.add(from + step, fold.rank(place), fold.rank(other), share(first),
@@ -51,7 +51,7 @@ void add_halving(ShareWriter& out, const Fold& fold, std::uint32_t from, ShareOf
 template <class ShareOf>
 void add_doubling(ShareWriter& out, const Fold& fold, std::uint32_t from, ShareOf&& share) {
   for (std::uint32_t level = 0; level < fold.levels; ++level) {
-    for (std::uint32_t place = 0; place < fold.places; ++place) {
+    for (const std::uint32_t place : out.plan().senders(fold.places, 1u << level)) {
       const std::uint32_t first = run_begin(place, level);
       const std::uint32_t begin = share(first);
       out.move(from + level, fold.rank(place), fold.rank(place ^ (1u << level)),
@@ -70,7 +70,7 @@ CollectivePlan recursive_doubling_allreduce(const MulticastOptions& options) {
   const std::uint32_t last = fold.lead() + fold.levels;
   for (std::uint32_t i = 0; i < fold.folded; ++i) out.add(0, folded(i), fold.rank(i), 0, 1);
   for (std::uint32_t level = 0; level < fold.levels; ++level) {
-    for (std::uint32_t place = 0; place < fold.places; ++place) {
+    for (const std::uint32_t place : out.plan().senders(fold.places, 1u << level)) {
       out.add(fold.lead() + level, fold.rank(place), fold.rank(place ^ (1u << level)), 0, 1, true);
     }
   }

@@ -7,7 +7,7 @@ namespace {
 void add_round(ShareWriter& out, std::uint32_t from, std::uint32_t lead, bool combines) {
   const std::uint32_t n = out.plan().ranks;
   for (std::uint32_t step = 0; step + 1 < n; ++step) {
-    for (std::uint32_t r = 0; r < n; ++r) {
+    for (const std::uint32_t r : out.plan().senders(n, n - 1)) {
       const RankId next((r + 1) % n);
       const std::uint32_t share = (r + 2 * n - lead - step) % n;
       if (combines) {

@@ -75,6 +75,23 @@ class Simulate(ProgramCase):
             for key in ("makespan_s", "rank_finish_s", "nic_out_bytes", "nic_in_bytes", "bytes"):
                 self.assertEqual(streamed[key], proved[key], key)
 
+    def test_one_rank_of_a_collective_stands_for_all(self):
+        for spec in ("allreduce:ranks=8,bytes=1MiB,by=ring,adders=2",
+                     "allgather:ranks=7,bytes=100KB", "alltoall:ranks=6,bytes=20KB",
+                     "barrier:ranks=5"):
+            with self.subTest(spec=spec):
+                streamed = self.simulate(spec, "-e", "analytic")
+                proved = self.simulate(spec, "-e", "analytic", "--prove")
+                self.assertEqual(streamed["answered_by"], "stream")
+                self.assertIn(proved["answered_by"], ("longest-path", "event"))
+                for key in ("makespan_s", "rank_finish_s", "nic_out_bytes", "nic_in_bytes",
+                            "bytes"):
+                    self.assertEqual(streamed[key], proved[key], key)
+        for spec in ("allreduce:ranks=8,bytes=1000001,by=ring", "alltoall:ranks=8,bytes=1KiB"):
+            with self.subTest(spec=spec):
+                self.assertIn(self.simulate(spec, "-e", "analytic")["answered_by"],
+                              ("longest-path", "event"))
+
     def test_a_stream_hides_no_bad_placement(self):
         self.write("one.txt", "host-0\n")
         for engine in ("analytic", "simgrid"):

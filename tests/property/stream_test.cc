@@ -209,7 +209,8 @@ TEST(Stream, SaysWhyItCannot) {
   };
   const std::string pipeline = "binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB";
   EXPECT_EQ(why(pipeline, fractus), "");
-  EXPECT_EQ(why("ring-buffer:ranks=8,bytes=8KB", fractus), "ring-buffer has no steps");
+  EXPECT_EQ(why("ring-buffer:ranks=8,bytes=8KB", fractus),
+            "ring-buffer has no steps, and its ranks do not all do the same");
   EXPECT_EQ(why(pipeline + ",messages=2", fractus), "there are several messages");
   EXPECT_EQ(why(pipeline + ",order=lockstep", fractus), "order is lockstep");
   EXPECT_EQ(why(pipeline + ",ready=none", fractus), "ready is not send");
