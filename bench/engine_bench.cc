@@ -102,7 +102,8 @@ void compile_irregular(benchmark::State& state) {
   const sched::Spec spec = sched::parse_spec(kIrregular[state.range(0)].spec);
   std::uint64_t ops = 0;
   for (auto _ : state) ops = compile(spec).op_count();
-  state.counters["ops"] = benchmark::Counter(ops, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["ops"] =
+      benchmark::Counter(static_cast<double>(ops), benchmark::Counter::kIsIterationInvariantRate);
   state.SetLabel(kIrregular[state.range(0)].spec);
 }
 
