@@ -84,22 +84,30 @@ TEST(VerifyAdversary, NoRunRefutesWhatIsProved) {
   EXPECT_GE(counts.refuted_by_flag, programs() / 1000);
 }
 
+struct Mutant {
+  Schedule schedule;
+  std::string kind;
+};
+// Nothing where that mutation finds no place, or what comes of it is no schedule.
+std::optional<Mutant> mutant_of(Draft draft, Random& random) {
+  const auto all = mutations();
+  const auto& [kind, mutate] = all[random() % all.size()];
+  if (!mutate(draft, random)) return std::nullopt;
+  try {
+    return Mutant{draft.build(), std::string(kind)};
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 TEST(VerifyAdversary, NoRunRefutesAMutantThatIsProved) {
   const std::vector<SampleDraft> samples = handmade_samples();
   Random random(5);
   Counts counts;
   for (int attempt = 0; attempt < 3000; ++attempt) {
-    Draft draft = samples[random() % samples.size()].draft;
-    const auto all = mutations();
-    const auto& [kind, mutate] = all[random() % all.size()];
-    if (!mutate(draft, random)) continue;
-    std::optional<Schedule> schedule;
-    try {
-      schedule = draft.build();
-    } catch (const InputError&) {
-      continue;
-    }
-    judge(*schedule, random(), fmt::format("attempt {}: {}", attempt, kind), counts);
+    const auto mutant = mutant_of(samples[random() % samples.size()].draft, random);
+    if (!mutant) continue;
+    judge(mutant->schedule, random(), fmt::format("attempt {}: {}", attempt, mutant->kind), counts);
     if (HasFailure()) return;
   }
   EXPECT_GE(counts.proved, 50);
@@ -146,18 +154,10 @@ TEST(VerifyAdversary, NoRunRefutesAMutantOfAPatternThatIsProved) {
   const int attempts = static_cast<int>(asked_count("SLACKLINE_ADVERSARY_MUTANTS", 2000));
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::size_t number = random() % samples.size();
-    Draft draft = samples[number];
-    const auto all = mutations();
-    const auto& [kind, mutate] = all[random() % all.size()];
-    if (!mutate(draft, random)) continue;
-    std::optional<Schedule> schedule;
-    try {
-      schedule = draft.build();
-    } catch (const InputError&) {
-      continue;
-    }
-    judge(*schedule, random(), fmt::format("{}, attempt {}: {}", kSpecs[number], attempt, kind),
-          counts);
+    const auto mutant = mutant_of(samples[number], random);
+    if (!mutant) continue;
+    judge(mutant->schedule, random(),
+          fmt::format("{}, attempt {}: {}", kSpecs[number], attempt, mutant->kind), counts);
     if (HasFailure()) return;
   }
   fmt::print("{} mutants: {} proved, {} refuted in a run\n", attempts, counts.proved,
