@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <vector>
 
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/fluid_engine.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"
 #endif
@@ -53,7 +55,10 @@ const machine::Engine& engine_named(std::string_view name, std::string_view opti
                     "libsimgrid-dev) and build again, or use {0} flow",
                     option));
   }
-  throw InputError(fmt::format("{}: '{}'; expected {}", option, name, engine_names(", ", " or ")));
+  std::vector<std::string_view> names;
+  for (const machine::Engine* engine : kEngines) names.push_back(engine->name);
+  throw InputError(fmt::format("{}: '{}'{}; expected {}", option, name,
+                               sched::did_you_mean(name, names), engine_names(", ", " or ")));
 }
 
 }  // namespace slackline::engines

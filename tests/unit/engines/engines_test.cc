@@ -103,12 +103,16 @@ INSTANTIATE_TEST_SUITE_P(Engines, EveryEngine, ::testing::ValuesIn(engines()),
 
 TEST(Engines, UnknownOnesAreRefusedByTheOption) {
   EXPECT_EQ(find_engine("fastest"), nullptr);
-  try {
-    engine_named("fastest", "--on");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--on: 'fastest'; expected simgrid, flow"));
-  }
+  const auto refusal = [](std::string_view name) -> std::string {
+    try {
+      engine_named(name, "--on");
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(refusal("fastest"), HasSubstr("--on: 'fastest'; expected simgrid, flow"));
+  EXPECT_THAT(refusal("evnt"), HasSubstr("--on: 'evnt': did you mean 'event'?; expected simgrid"));
 }
 
 TEST(OtherSimulators, RefuseFiguresThatTheyHaveNoPlaceFor) {
