@@ -19,6 +19,7 @@
 #include "tests/hw/group_ranks.h"
 #include "tests/hw/late_writes.h"
 #include "tests/hw/loop_transport.h"
+#include "tests/hw/one_thread_group.h"
 
 namespace slackline {
 namespace {
@@ -54,21 +55,13 @@ class SmallGroup {
         machine::GroupShape{.members = members, .block_bytes = 256});
     std::vector<hw::GroupAddress> addresses;
     for (std::uint32_t m = 0; m < members; ++m) {
-      hw::GroupSetup setup;
-      for (std::uint32_t each = 0; each < members; ++each) setup.ranks.push_back(each);
-      setup.self = m;
-      setup.plan = plan;
-      setup.atomic_delivery = atomic;
-      setup.small = small;
-      setup.callbacks = ones_[m].receiver.callbacks();
-      setup.timeout = setup.failure_timeout = std::chrono::hours(1);
       auto loop = std::make_unique<testing::LoopTransport>(loop_);
       ones_[m].transport = loop.get();
       std::unique_ptr<hw::Transport> transport =
           std::make_unique<NotingTransport>(std::move(loop), ones_[m].posted);
       if (late) transport = std::make_unique<testing::LateWrites>(std::move(transport), &random_);
       ones_[m].member = std::make_unique<hw::GroupMember>(
-          std::move(transport), std::move(setup),
+          std::move(transport), testing::patient_setup(plan, m, atomic, small, ones_[m].receiver),
           [this, m](std::uint32_t to, const GroupControl& control) {
             if (ones_[m].alive) wires_[m * ones_.size() + to].push_back(control);
           });
@@ -78,11 +71,7 @@ class SmallGroup {
     for (One& one : ones_) one.member->start();
   }
 
-  void send(std::size_t bytes) {
-    messages_.push_back(testing::make_message(messages_.size(), bytes));
-    hw::GroupMember& root = *ones_[0].member;
-    root.send(messages_.back(), root.is_small(bytes) ? nullptr : root.setup().plan->message(bytes));
-  }
+  void send(std::size_t bytes) { testing::send_next(*ones_[0].member, messages_, bytes); }
   void close() {
     for (One& one : ones_) one.member->close();
   }

@@ -18,6 +18,7 @@
 #include "tests/hw/group_ranks.h"
 #include "tests/hw/late_writes.h"
 #include "tests/hw/loop_transport.h"
+#include "tests/hw/one_thread_group.h"
 
 namespace slackline {
 namespace {
@@ -47,18 +48,10 @@ class LostMembers {
                                                                  .window = shape.window});
     std::vector<hw::GroupAddress> addresses;
     for (std::uint32_t m = 0; m < shape.members; ++m) {
-      hw::GroupSetup setup;
-      for (std::uint32_t each = 0; each < shape.members; ++each) setup.ranks.push_back(each);
-      setup.self = m;
-      setup.plan = plan;
-      setup.atomic_delivery = shape.atomic;
-      setup.small = shape.small;
-      setup.callbacks = ones_[m].receiver.callbacks();
-      setup.timeout = setup.failure_timeout = std::chrono::hours(1);
       ones_[m].member = std::make_unique<hw::GroupMember>(
           std::make_unique<testing::LateWrites>(std::make_unique<testing::LoopTransport>(loop_),
                                                 &random_),
-          std::move(setup),
+          testing::patient_setup(plan, m, shape.atomic, shape.small, ones_[m].receiver),
           [this, m](std::uint32_t to, const GroupControl& control) { say(m, to, control); });
       addresses.push_back(ones_[m].member->open());
     }
@@ -68,11 +61,7 @@ class LostMembers {
 
   std::size_t pick(std::size_t below) { return random_() % below; }
 
-  void send(std::size_t bytes) {
-    messages_.push_back(testing::make_message(messages_.size(), bytes));
-    hw::GroupMember& root = *ones_[0].member;
-    root.send(messages_.back(), root.is_small(bytes) ? nullptr : root.setup().plan->message(bytes));
-  }
+  void send(std::size_t bytes) { testing::send_next(*ones_[0].member, messages_, bytes); }
   void close() {
     for (One& one : ones_) one.member->close();
   }
