@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -17,6 +18,8 @@
 #include "hw/transports.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
+#include "machine/platform_figures.h"
+#include "machine/topology_entry.h"
 #include "sched/compile.h"
 #include "sched/export/exporter.h"
 #include "sched/export/timeline.h"
@@ -76,6 +79,59 @@ Entries list_platforms() {
   return entries;
 }
 
+Entries list_networks() {
+  Entries entries;
+  for (const machine::TopologyEntry* t : machine::topologies()) {
+    entries.push_back({std::string(t->name), "", std::string(t->summary)});
+  }
+  return entries;
+}
+
+void add_figures(std::span<const machine::PlatformFigure> figures, Entries& entries) {
+  for (const machine::PlatformFigure& f : figures) {
+    std::string values(f.expected);  // as a spec has it: without a file's quotes
+    std::erase(values, '"');
+    Entry entry{std::string(f.key), std::move(values), std::string(f.meaning)};
+    const auto same = std::ranges::find(entries, entry.name, &Entry::name);
+    if (same == entries.end()) {
+      entries.push_back(std::move(entry));
+    } else if (same->detail != entry.detail || same->summary != entry.summary) {
+      same->detail = same->detail == entry.detail ? entry.detail : "by network";
+      same->summary = "its own in some: `slackline list figures NETWORK`";
+    }
+  }
+}
+
+// Of all networks together: each key once, those of every platform last.
+Entries list_figures() {
+  Entries entries;
+  for (const machine::TopologyEntry* t : machine::topologies()) add_figures(t->figures, entries);
+  add_figures(machine::platform_figures(), entries);
+  return entries;
+}
+
+// Of a network, or of that which a preset has.
+Entries list_figures_of(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::optional<machine::Topology> topology;
+  for (const machine::TopologyEntry* t : machine::topologies()) {
+    names.push_back(t->name);
+    if (t->name == name) topology = machine::Topology{t->shape};
+  }
+  for (const machine::PresetEntry& p : machine::presets()) {
+    names.push_back(p.name);
+    if (p.name == name) topology = machine::load_platform(name).topology;
+  }
+  if (!topology) {
+    throw InputError("list figures: " + sched::unknown_name("network or platform", name, names));
+  }
+  Entries entries;
+  for (const machine::PlatformFigure* figure : machine::figures_of(*topology)) {
+    add_figures(std::span(figure, 1), entries);
+  }
+  return entries;
+}
+
 Entries list_engines() {
   Entries entries;
   for (const machine::Engine* engine : engines::engines()) {
@@ -111,32 +167,54 @@ Entries list_formats() {
 
 struct Topic {
   std::string_view name;
+  std::string_view summary;
   Entries (*list)();
   const char* detail;    // the key of Entry::detail; null if it has none
   bool counted = false;  // in JSON its detail is the number
+  Entries (*list_of)(std::string_view name) = nullptr;  // of one alone, where TOPIC takes a name
 };
 constexpr std::array kTopics = {
-    Topic{"patterns", list_patterns, nullptr},         Topic{"options", list_options, "values"},
-    Topic{"platforms", list_platforms, "nodes", true}, Topic{"engines", list_engines, "links"},
-    Topic{"transports", list_transports, nullptr},     Topic{"formats", list_formats, "by"},
+    Topic{"patterns", "multicasts, collectives, calls and workloads: what a spec begins with",
+          list_patterns, nullptr},
+    Topic{"options", "what a spec says of its pattern; `list options PATTERN`: of one alone",
+          list_options, "values", false, list_options_of},
+    Topic{"platforms", "machines to simulate that are described already", list_platforms, "nodes",
+          true},
+    Topic{"networks", "what a platform of one's own begins with", list_networks, nullptr},
+    Topic{"figures", "what a platform says of it; `list figures NETWORK`: of one alone",
+          list_figures, "values", false, list_figures_of},
+    Topic{"engines", "what says how long a schedule takes", list_engines, "links"},
+    Topic{"transports", "what carries a real run", list_transports, nullptr},
+    Topic{"formats", "what schedules and traces are written as", list_formats, "by"},
 };
+
+Entries list_topics() {
+  Entries entries;
+  for (const Topic& t : kTopics)
+    entries.push_back({std::string(t.name), "", std::string(t.summary)});
+  return entries;
+}
+constexpr Topic kTopicOfTopics = {"topics", "", list_topics, nullptr};
 
 class List : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("TOPIC", topic_,
-                         "patterns, options, platforms, engines, transports or formats");
-    arguments.positional("PATTERN", pattern_, "whose options; all patterns' unless given", false);
+    arguments.positional("TOPIC", topic_, "of what; `slackline list` alone shows all topics",
+                         false);
+    arguments.positional("NAME", name_,
+                         "the pattern whose options, or the network or platform whose figures; "
+                         "all unless given",
+                         false);
     arguments.flag("--json", json_, "print one JSON document");
   }
 
   int run(Console& console) override {
     const Topic& topic = find_topic();
-    if (!pattern_.empty() && topic.name != "options") {
-      throw InputError(fmt::format(
-          "list: '{}' is not an argument of it; see `slackline list --help`", pattern_));
+    if (!name_.empty() && topic.list_of == nullptr) {
+      throw InputError(
+          fmt::format("list: '{}' is not an argument of it; see `slackline list --help`", name_));
     }
-    const Entries entries = pattern_.empty() ? topic.list() : list_options_of(pattern_);
+    const Entries entries = name_.empty() ? topic.list() : topic.list_of(name_);
     const Columns columns = columns_of(topic, entries);
     const Rows rows = rows_of(entries.size());
     if (!json_) {
@@ -151,6 +229,7 @@ class List : public Command {
 
  private:
   const Topic& find_topic() const {
+    if (topic_.empty()) return kTopicOfTopics;
     std::vector<std::string_view> names;
     for (const Topic& topic : kTopics) {
       if (topic.name == topic_) return topic;
@@ -175,7 +254,7 @@ class List : public Command {
   }
 
   std::string topic_;
-  std::string pattern_;
+  std::string name_;
   bool json_ = false;
 };
 

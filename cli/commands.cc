@@ -7,7 +7,7 @@ namespace {
 
 // A new command is one line here.
 constexpr std::array kCommands = {
-    CommandEntry{"list", "what there is: patterns, options, platforms, transports, formats",
+    CommandEntry{"list", "what there is: patterns, platforms, figures, engines and more",
                  make_list},
     CommandEntry{"compile", "build a schedule, prove it, write it to a file", make_compile},
     CommandEntry{"check", "prove a schedule, or say what is wrong with it", make_check},

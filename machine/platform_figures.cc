@@ -214,205 +214,271 @@ void set_gain(Platform& platform, std::string_view text, std::string_view what) 
 }
 
 constexpr auto kFigures = std::to_array<PlatformFigure>({
-    {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline},
-    rate_figure<&Platform::rate>("rate", "nic"),
-    time_figure<&Platform::latency>("latency", "network"),
-    time_figure<&Platform::o_post>("o_post", "cpu"),
-    time_figure<&Platform::o_complete>("o_complete", "cpu"),
-    time_figure<&Platform::gap>("gap", "nic"),
-    time_figure<&Platform::atomic_service>("atomic_service", "nic"),
-    rate_figure<&Platform::copy_rate>("copy_rate", "cpu"),
-    time_figure<&Platform::poll_cost>("poll_cost", "cpu"),
-    time_figure<&Platform::interrupt_cost>("interrupt_cost", "cpu"),
-    {"interleave", "nic", "interleave", kASize,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.interleave_bytes = sched::parse_bytes(text, what);
-     },
-     [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }},
-    rare_time<&Platform::atomic_service_shared>("atomic_service_shared", "nic"),
-    rare_time<&Platform::nic_read>("nic_read", "nic"),
-    {"o_post_recv", "cpu", "o_post_recv", kATime,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.o_post_recv = parse_bounded_time(text, what);
-     },
-     [](const Platform& platform) {
-       return platform.o_post_recv ? sched::format_time(*platform.o_post_recv) : "";
-     }},
-    rare_time<&Platform::o_signal>("o_signal", "cpu"),
-    rare_time<&Platform::o_poll>("o_poll", "cpu"),
-    rare_time<&Platform::o_match>("o_match", "cpu"),
-    rare_time<&Platform::o_block>("o_block", "cpu"),
-    rare_time<&Platform::o_callback>("o_callback", "cpu"),
-    {"poll_batch", "cpu", "poll_batch", "a whole number from 1 to 65536",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.poll_batch =
-           static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxPollBatch));
-     },
-     [](const Platform& platform) {
-       return platform.poll_batch == 1 ? "" : fmt::format("{}", platform.poll_batch);
-     },
-     FigureForm::kWhole},
-    {"poll_for", "cpu", "poll_for", kATime,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.poll_for = parse_bounded_time(text, what);
-     },
-     [](const Platform& platform) {
-       return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
-     }},
-    {"completions", "cpu", "completions", "\"program\" or \"service\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       if (text != "program" && text != "service") {
-         throw InputError(
-             fmt::format("{}: {}; expected program or service", what, in_quotes(text)));
-       }
-       platform.service_thread = text == "service";
-     },
-     [](const Platform& platform) {
-       return platform.service_thread ? std::string("service") : std::string();
-     }},
-    rare_time<&Platform::switch_cost>("switch_cost", "cpu"),
-    {"ack", "network", "ack", "a size such as \"4B\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.ack_bytes = parse_size(text, what, kMaxAck);
-     },
-     [](const Platform& platform) {
-       return platform.ack_bytes == 0 ? "" : sched::format_bytes(platform.ack_bytes);
-     }},
-    rare_size<&Platform::framing, &Framing::mtu_bytes, kMaxMtu>("mtu", "network", kASize),
-    rare_size<&Platform::framing, &Framing::packet_overhead, kMaxPacketOverhead>(
-        "packet_overhead", "network", "a size such as \"66B\""),
-    {"coding", "network", "coding", kACoding, set_coding, get_coding},
-    {"pcie_rate", "nic", "pcie_rate", kARate,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.pcie.rate = sched::parse_rate(text, what);
-     },
-     [](const Platform& platform) {
-       return platform.pcie.limits() ? sched::format_rate(platform.pcie.rate) : std::string();
-     }},
-    rare_size<&Platform::pcie, &Pcie::payload_bytes, kMaxPciePayload>("pcie_payload", "nic",
-                                                                      "a size such as \"256B\""),
-    rare_size<&Platform::pcie, &Pcie::header_bytes, kMaxPacketOverhead>("pcie_header", "nic",
-                                                                        "a size such as \"24B\""),
-    node_count<&Node::ranks>("ranks_per_node", "ranks"),
-    node_count<&Node::threads>("threads_per_process", "threads_per_process"),
-    node_count<&Node::zones>("zones_per_node", "zones"),
-    node_time<&Node::memory_latency>("memory_latency"),
-    node_time<&Node::zone_latency>("zone_latency"),
-    node_time<&Node::cpu_atomic>("cpu_atomic"),
-    node_time<&Node::cpu_atomic_sharer>("cpu_atomic_sharer"),
-    node_count<&Node::threads_per_qp>("threads_per_qp", "threads_per_qp"),
-    node_time<&Node::qp_sharer>("qp_sharer"),
-    node_time<&Node::update_sharer>("update_sharer"),
-    node_time<&Node::numa_hop>("numa_hop"),
-    {"own_messages", "node", "own_messages", "\"nic\" or \"memory\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       if (text != "nic" && text != "memory") {
-         throw InputError(fmt::format("{}: {}; expected nic or memory", what, in_quotes(text)));
-       }
-       platform.node.own_in_memory = text == "memory";
-     },
-     [](const Platform& platform) {
-       return platform.node.own_in_memory ? std::string("memory") : std::string();
-     }},
-    {"congestion", "congestion", "control", "\"off\", \"pfc\", \"dcqcn\" or \"dcqcn+pfc\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       set_congestion(platform.congestion, text, what);
-     },
-     [](const Platform& platform) {
-       return platform.congestion.any() ? format_congestion(platform.congestion) : std::string();
-     }},
-    congestion_time<&Congestion::step>("congestion_step", "step"),
-    congestion_size<&Congestion::pfc_xoff_bytes>("pfc_xoff"),
-    {"pfc_xon", "congestion", "pfc_xon", kASize,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.congestion.pfc_xon_bytes = parse_size(text, what, kMaxQueue);
-     },
-     [](const Platform& platform) {
-       const auto& xon = platform.congestion.pfc_xon_bytes;
-       return xon ? sched::format_bytes(*xon) : std::string();
-     }},
-    congestion_size<&Congestion::ecn_kmin_bytes>("ecn_kmin"),
-    congestion_size<&Congestion::ecn_kmax_bytes>("ecn_kmax"),
-    {"ecn_pmax", "congestion", "ecn_pmax", "a chance such as \"1%\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.congestion.ecn_pmax = parse_chance(text, what);
-     },
-     [](const Platform& platform) {
-       const sched::PartsPerMillion pmax = platform.congestion.ecn_pmax;
-       return pmax == Congestion{}.ecn_pmax ? std::string() : fmt::format("{}%", pmax.value / 1e4);
-     }},
-    {"dcqcn_g", "congestion", "dcqcn_g", "a gain such as \"1/256\"", set_gain,
-     [](const Platform& platform) {
-       const std::uint32_t divisor = platform.congestion.gain_divisor;
-       return divisor == Congestion{}.gain_divisor ? std::string() : fmt::format("1/{}", divisor);
-     }},
-    congestion_time<&Congestion::cnp_interval>("dcqcn_cnp", "dcqcn_cnp"),
-    congestion_time<&Congestion::alpha_interval>("dcqcn_alpha", "dcqcn_alpha"),
-    congestion_time<&Congestion::timer>("dcqcn_timer", "dcqcn_timer"),
-    congestion_size<&Congestion::counter_bytes>("dcqcn_bytes"),
-    {"dcqcn_increase", "congestion", "dcqcn_increase", "a rate such as \"40Mbps\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.congestion.increase = sched::parse_rate(text, what);
-     },
-     [](const Platform& platform) {
-       const Rate increase = platform.congestion.increase;
-       return increase == Congestion{}.increase ? std::string() : sched::format_rate(increase);
-     }},
-    {"dcqcn_recovery", "congestion", "dcqcn_recovery", "a whole number from 1 to 1000",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.congestion.recovery_steps =
-           static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxRecovery));
-     },
-     [](const Platform& platform) {
-       const std::uint32_t steps = platform.congestion.recovery_steps;
-       return steps == Congestion{}.recovery_steps ? std::string() : fmt::format("{}", steps);
-     },
-     FigureForm::kWhole},
-    {"dcqcn_delay", "congestion", "dcqcn_delay", kATime,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.congestion.feedback = parse_bounded_time(text, what);
-     },
-     [](const Platform& platform) {
-       const auto& feedback = platform.congestion.feedback;
-       return feedback ? sched::format_time(*feedback) : std::string();
-     }},
-    {"rails", "node", "rails", "a whole number from 1 to 256",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.node.rails.count =
-           static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxRails));
-     },
-     [](const Platform& platform) {
-       return platform.node.rails.count == 1 ? "" : fmt::format("{}", platform.node.rails.count);
-     },
-     FigureForm::kWhole},
-    {"rail", "node", "rail", "\"rank\", \"channel\" or \"pair\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.node.rails.rule = parse_rail_rule(text, what);
-     },
-     [](const Platform& platform) {
-       const RailRule rule = platform.node.rails.rule;
-       return rule == Rails{}.rule ? std::string() : std::string(name(rule));
-     }},
-    {"rail_wiring", "network", "rail_wiring", "\"one-leaf\" or \"rail-optimized\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.node.rails.wiring = parse_rail_wiring(text, what);
-     },
-     [](const Platform& platform) {
-       const RailWiring wiring = platform.node.rails.wiring;
-       return wiring == Rails{}.wiring ? std::string() : std::string(name(wiring));
-     }},
-    {"switches", "network", "switches", "switches such as \"rack-0..3+core\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.switches = parse_switches(text, what);
-     },
-     [](const Platform& platform) { return format_switches(platform.switches); }},
-    {"placement", "network", "placement", "a placement such as \"round-robin\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.placement = parse_placement(text, what);
-     },
-     [](const Platform& platform) {
-       return platform.placement == Placement{} ? "" : format_placement(platform.placement);
-     }},
+    meaning("large messages one at a time, or sharing the ports they cross",
+            {"nic", "nic", "discipline", "\"serial\" or \"fair\"", set_discipline, get_discipline}),
+    meaning("of a NIC's port, each way", rate_figure<&Platform::rate>("rate", "nic")),
+    meaning("one way; between any two ranks of a star",
+            time_figure<&Platform::latency>("latency", "network")),
+    meaning("CPU time to post an operation", time_figure<&Platform::o_post>("o_post", "cpu")),
+    meaning("from an event at the NIC until the program has seen it",
+            time_figure<&Platform::o_complete>("o_complete", "cpu")),
+    meaning("between the starts of two messages of one NIC",
+            time_figure<&Platform::gap>("gap", "nic")),
+    meaning("of a NIC's atomic, one at a time per address",
+            time_figure<&Platform::atomic_service>("atomic_service", "nic")),
+    meaning("of memory, by one CPU lane", rate_figure<&Platform::copy_rate>("copy_rate", "cpu")),
+    meaning("CPU time of an empty poll; no engine charges it",
+            time_figure<&Platform::poll_cost>("poll_cost", "cpu")),
+    meaning("CPU time of an interrupt that wakes a program",
+            time_figure<&Platform::interrupt_cost>("interrupt_cost", "cpu")),
+    meaning(
+        "messages up to this size have queues and ports of their own",
+        {"interleave", "nic", "interleave", kASize,
+         [](Platform& platform, std::string_view text, std::string_view what) {
+           platform.interleave_bytes = sched::parse_bytes(text, what);
+         },
+         [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }}),
+    meaning("what that takes longer if it had to wait for its word; 0",
+            rare_time<&Platform::atomic_service_shared>("atomic_service_shared", "nic")),
+    meaning("of a NIC, to read its host's memory for a get or an atomic; 0",
+            rare_time<&Platform::nic_read>("nic_read", "nic")),
+    meaning("CPU time to post a receive; o_post",
+            {"o_post_recv", "cpu", "o_post_recv", kATime,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.o_post_recv = parse_bounded_time(text, what);
+             },
+             [](const Platform& platform) {
+               return platform.o_post_recv ? sched::format_time(*platform.o_post_recv) : "";
+             }}),
+    meaning("CPU time that a post takes longer which makes a completion; 0",
+            rare_time<&Platform::o_signal>("o_signal", "cpu")),
+    meaning("CPU time of a look at completions; 0", rare_time<&Platform::o_poll>("o_poll", "cpu")),
+    meaning("CPU time that a look takes longer for each receive; 0",
+            rare_time<&Platform::o_match>("o_match", "cpu")),
+    meaning("CPU time that a look takes longer for each receive of data; 0",
+            rare_time<&Platform::o_block>("o_block", "cpu")),
+    meaning("CPU time that a look takes longer for the last receive of a message; 0",
+            rare_time<&Platform::o_callback>("o_callback", "cpu")),
+    meaning("completions that one look takes; 1",
+            {"poll_batch", "cpu", "poll_batch", "a whole number from 1 to 65536",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.poll_batch =
+                   static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxPollBatch));
+             },
+             [](const Platform& platform) {
+               return platform.poll_batch == 1 ? "" : fmt::format("{}", platform.poll_batch);
+             },
+             FigureForm::kWhole}),
+    meaning("how long a lane without work polls before it sleeps; for ever",
+            {"poll_for", "cpu", "poll_for", kATime,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.poll_for = parse_bounded_time(text, what);
+             },
+             [](const Platform& platform) {
+               return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
+             }}),
+    meaning("who takes completions: the program, or a thread on its core; program",
+            {"completions", "cpu", "completions", "\"program\" or \"service\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               if (text != "program" && text != "service") {
+                 throw InputError(
+                     fmt::format("{}: {}; expected program or service", what, in_quotes(text)));
+               }
+               platform.service_thread = text == "service";
+             },
+             [](const Platform& platform) {
+               return platform.service_thread ? std::string("service") : std::string();
+             }}),
+    meaning("CPU time between the program's turn and that thread's; 0",
+            rare_time<&Platform::switch_cost>("switch_cost", "cpu")),
+    meaning("bytes of an acknowledgement; it uses no port",
+            {"ack", "network", "ack", "a size such as \"4B\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.ack_bytes = parse_size(text, what, kMaxAck);
+             },
+             [](const Platform& platform) {
+               return platform.ack_bytes == 0 ? "" : sched::format_bytes(platform.ack_bytes);
+             }}),
+    meaning("bytes of a message in a packet; no packets",
+            rare_size<&Platform::framing, &Framing::mtu_bytes, kMaxMtu>("mtu", "network", kASize)),
+    meaning("bytes that each packet has beside; 0",
+            rare_size<&Platform::framing, &Framing::packet_overhead, kMaxPacketOverhead>(
+                "packet_overhead", "network", "a size such as \"66B\"")),
+    meaning("bits of data in bits of the line; all",
+            {"coding", "network", "coding", kACoding, set_coding, get_coding}),
+    meaning("of the link between a NIC and its host's memory, each way; no limit",
+            {"pcie_rate", "nic", "pcie_rate", kARate,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.pcie.rate = sched::parse_rate(text, what);
+             },
+             [](const Platform& platform) {
+               return platform.pcie.limits() ? sched::format_rate(platform.pcie.rate)
+                                             : std::string();
+             }}),
+    meaning("bytes of a message in a transaction of that link; no transactions",
+            rare_size<&Platform::pcie, &Pcie::payload_bytes, kMaxPciePayload>(
+                "pcie_payload", "nic", "a size such as \"256B\"")),
+    meaning("bytes that each transaction has beside; 0",
+            rare_size<&Platform::pcie, &Pcie::header_bytes, kMaxPacketOverhead>(
+                "pcie_header", "nic", "a size such as \"24B\"")),
+    meaning("ranks that share a host and its NICs; 1",
+            node_count<&Node::ranks>("ranks_per_node", "ranks")),
+    meaning("ranks of a host that are threads of one process; 1",
+            node_count<&Node::threads>("threads_per_process", "threads_per_process")),
+    meaning("NUMA zones of a host, equal runs of its ranks; 1",
+            node_count<&Node::zones>("zones_per_node", "zones")),
+    meaning("one way, between ranks of one host; 0",
+            node_time<&Node::memory_latency>("memory_latency")),
+    meaning("what that is longer between zones; 0", node_time<&Node::zone_latency>("zone_latency")),
+    meaning("of an atomic from a rank of the same host; 0",
+            node_time<&Node::cpu_atomic>("cpu_atomic")),
+    meaning("what that takes longer for each other rank that has used its line; 0",
+            node_time<&Node::cpu_atomic_sharer>("cpu_atomic_sharer")),
+    meaning("threads of a process that have their queue pairs together; 1",
+            node_count<&Node::threads_per_qp>("threads_per_qp", "threads_per_qp")),
+    meaning("what a post takes longer for each other thread of its queue pair; 0",
+            node_time<&Node::qp_sharer>("qp_sharer")),
+    meaning("what a small reduce takes longer for each other thread of its process; 0",
+            node_time<&Node::update_sharer>("update_sharer")),
+    meaning("more latency at each end whose rank is in another zone than its NIC; 0",
+            node_time<&Node::numa_hop>("numa_hop")),
+    meaning("what a rank's messages to itself pass; nic",
+            {"own_messages", "node", "own_messages", "\"nic\" or \"memory\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               if (text != "nic" && text != "memory") {
+                 throw InputError(
+                     fmt::format("{}: {}; expected nic or memory", what, in_quotes(text)));
+               }
+               platform.node.own_in_memory = text == "memory";
+             },
+             [](const Platform& platform) {
+               return platform.node.own_in_memory ? std::string("memory") : std::string();
+             }}),
+    meaning("what the network has of it; engine fluid carries it out; off",
+            {"congestion", "congestion", "control", "\"off\", \"pfc\", \"dcqcn\" or \"dcqcn+pfc\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               set_congestion(platform.congestion, text, what);
+             },
+             [](const Platform& platform) {
+               return platform.congestion.any() ? format_congestion(platform.congestion)
+                                                : std::string();
+             }}),
+    meaning("the longest step of the fluid model; 100ns",
+            congestion_time<&Congestion::step>("congestion_step", "step")),
+    meaning("bytes in a switch that came over one link, above which it stops that link",
+            congestion_size<&Congestion::pfc_xoff_bytes>("pfc_xoff")),
+    meaning("below which that link goes on; two packets less",
+            {"pfc_xon", "congestion", "pfc_xon", kASize,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.congestion.pfc_xon_bytes = parse_size(text, what, kMaxQueue);
+             },
+             [](const Platform& platform) {
+               const auto& xon = platform.congestion.pfc_xon_bytes;
+               return xon ? sched::format_bytes(*xon) : std::string();
+             }}),
+    meaning("a queue up to which nothing is marked; 5KB",
+            congestion_size<&Congestion::ecn_kmin_bytes>("ecn_kmin")),
+    meaning("a queue above which all packets are marked; 200KB",
+            congestion_size<&Congestion::ecn_kmax_bytes>("ecn_kmax")),
+    meaning("the chance of a mark up to ecn_kmax; 1%",
+            {"ecn_pmax", "congestion", "ecn_pmax", "a chance such as \"1%\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.congestion.ecn_pmax = parse_chance(text, what);
+             },
+             [](const Platform& platform) {
+               const sched::PartsPerMillion pmax = platform.congestion.ecn_pmax;
+               return pmax == Congestion{}.ecn_pmax ? std::string()
+                                                    : fmt::format("{}%", pmax.value / 1e4);
+             }}),
+    meaning("the gain of alpha's average; 1/256",
+            {"dcqcn_g", "congestion", "dcqcn_g", "a gain such as \"1/256\"", set_gain,
+             [](const Platform& platform) {
+               const std::uint32_t divisor = platform.congestion.gain_divisor;
+               return divisor == Congestion{}.gain_divisor ? std::string()
+                                                           : fmt::format("1/{}", divisor);
+             }}),
+    meaning("between two notices to one sender; 50us",
+            congestion_time<&Congestion::cnp_interval>("dcqcn_cnp", "dcqcn_cnp")),
+    meaning("between two updates of alpha; 55us",
+            congestion_time<&Congestion::alpha_interval>("dcqcn_alpha", "dcqcn_alpha")),
+    meaning("between two increases of a rate, by time; 55us",
+            congestion_time<&Congestion::timer>("dcqcn_timer", "dcqcn_timer")),
+    meaning("between two increases of a rate, by bytes sent; 10MB",
+            congestion_size<&Congestion::counter_bytes>("dcqcn_bytes")),
+    meaning("of one additive increase; 40Mbps",
+            {"dcqcn_increase", "congestion", "dcqcn_increase", "a rate such as \"40Mbps\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.congestion.increase = sched::parse_rate(text, what);
+             },
+             [](const Platform& platform) {
+               const Rate increase = platform.congestion.increase;
+               return increase == Congestion{}.increase ? std::string()
+                                                        : sched::format_rate(increase);
+             }}),
+    meaning("increases of fast recovery; 5",
+            {"dcqcn_recovery", "congestion", "dcqcn_recovery", "a whole number from 1 to 1000",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.congestion.recovery_steps =
+                   static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxRecovery));
+             },
+             [](const Platform& platform) {
+               const std::uint32_t steps = platform.congestion.recovery_steps;
+               return steps == Congestion{}.recovery_steps ? std::string()
+                                                           : fmt::format("{}", steps);
+             },
+             FigureForm::kWhole}),
+    meaning("from a mark to the sender that reacts; the latency there and back",
+            {"dcqcn_delay", "congestion", "dcqcn_delay", kATime,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.congestion.feedback = parse_bounded_time(text, what);
+             },
+             [](const Platform& platform) {
+               const auto& feedback = platform.congestion.feedback;
+               return feedback ? sched::format_time(*feedback) : std::string();
+             }}),
+    meaning("NICs of a host; 1",
+            {"rails", "node", "rails", "a whole number from 1 to 256",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.node.rails.count =
+                   static_cast<std::uint32_t>(sched::parse_count(text, what, 1, kMaxRails));
+             },
+             [](const Platform& platform) {
+               return platform.node.rails.count == 1 ? ""
+                                                     : fmt::format("{}", platform.node.rails.count);
+             },
+             FigureForm::kWhole}),
+    meaning("how channels take a host's NICs; rank",
+            {"rail", "node", "rail", "\"rank\", \"channel\" or \"pair\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.node.rails.rule = parse_rail_rule(text, what);
+             },
+             [](const Platform& platform) {
+               const RailRule rule = platform.node.rails.rule;
+               return rule == Rails{}.rule ? std::string() : std::string(name(rule));
+             }}),
+    meaning("a host's NICs at one leaf switch, or each at its own; one-leaf",
+            {"rail_wiring", "network", "rail_wiring", "\"one-leaf\" or \"rail-optimized\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.node.rails.wiring = parse_rail_wiring(text, what);
+             },
+             [](const Platform& platform) {
+               const RailWiring wiring = platform.node.rails.wiring;
+               return wiring == Rails{}.wiring ? std::string() : std::string(name(wiring));
+             }}),
+    meaning("switches that the last ranks of a schedule are; none",
+            {"switches", "network", "switches", "switches such as \"rack-0..3+core\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.switches = parse_switches(text, what);
+             },
+             [](const Platform& platform) { return format_switches(platform.switches); }}),
+    meaning("which rank is on which host; packed",
+            {"placement", "network", "placement", "a placement such as \"round-robin\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.placement = parse_placement(text, what);
+             },
+             [](const Platform& platform) {
+               return platform.placement == Placement{} ? "" : format_placement(platform.placement);
+             }}),
 });
 
 // Figures of what is off would say nothing.
@@ -552,7 +618,9 @@ void refuse_key(const Platform& platform, std::string_view key, std::string_view
       is_key_of_another_topology(platform, key)
           ? fmt::format("{} takes no key {}", entry_of(platform.topology).name, in_quotes(key))
           : fmt::format("unknown key {}{}", in_quotes(key), sched::did_you_mean(key, keys));
-  throw InputError(fmt::format("{}: {}; expected one of {}", where, what, fmt::join(keys, ", ")));
+  // There are some sixty, too many for a line.
+  throw InputError(fmt::format("{}: {}; expected one that `slackline list figures {}` shows", where,
+                               what, entry_of(platform.topology).name));
 }
 
 // Picoseconds up to 2^63 − 2; the last value stands for ever.

@@ -25,7 +25,13 @@ struct PlatformFigure {
   std::string (*get)(const Platform&);
   FigureForm form = FigureForm::kText;
   std::span<const std::string_view> excludes = {};  // keys that cannot stand beside it
+  std::string_view meaning = {};                    // "CPU time to post an operation"; never empty
 };
+/// The figure, with its meaning in a line of `slackline list figures`.
+constexpr PlatformFigure meaning(std::string_view text, PlatformFigure figure) {
+  figure.meaning = text;
+  return figure;
+}
 
 /// Those that platforms have whatever their topology, in the order of Platform::spec().
 std::span<const PlatformFigure> platform_figures();

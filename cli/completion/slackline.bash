@@ -25,12 +25,20 @@ _slackline_schedules() {
   esac
 }
 
+# A platform, NAME:KEY=VALUE,KEY=…, or a file.
+_slackline_platforms() {
+  case "$word" in
+    *:*) _slackline_list figures "${word%%:*}" | sed "s/^/${word%"${word##*[:,]}"}/; s/\$/=/" ;;
+    *) _slackline_list platforms; _slackline_list networks | sed 's/$/:/'; _slackline_files ;;
+  esac
+}
+
 _slackline_values() {  # _slackline_values OPTION
   local value
   value="$(_slackline_value_of "$1")"
   case "$value" in
     "") return 1 ;;
-    PLATFORM) _slackline_list platforms; _slackline_files ;;
+    PLATFORM) _slackline_platforms ;;
     FILE | FOLDER | DIR | PATH | PROGRAM) _slackline_files ;;
     *\|*) tr '|' '\n' <<<"$value" ;;
     *) case "$1" in
@@ -47,7 +55,8 @@ _slackline_arguments() {
     list)
       case "${words[*]:2}" in
         "options "*) _slackline_list patterns ;;
-        *) _slackline_ask list --help | sed -nE 's/^  TOPIC REQUIRED +//p' | sed 's/, \| or /\n/g' ;;
+        "figures "*) _slackline_list networks; _slackline_list platforms ;;
+        *) _slackline_list ;;
       esac ;;
     reproduce) echo list; echo facts; _slackline_ask reproduce list | sed -nE 's/^ *([a-z0-9-]+)  .*/\1/p' ;;
     *) if _slackline_ask "$command" --help | grep -q '^  SCHEDULE'; then

@@ -39,8 +39,7 @@ function __slackline_arguments
     string match --quiet -- '-*' $words[-1]; and set value (__slackline_value)
     switch "$value"
         case PLATFORM
-            __slackline_list platforms
-            __slackline_files
+            __slackline_platforms
         case '*|*'
             string split '|' $value
         case NAME FORMAT
@@ -63,10 +62,12 @@ function __slackline_positional
             __slackline_commands
         case list
             if test (count $argv) -eq 2
-                __slackline_help | string replace --filter --regex '^  TOPIC REQUIRED +' '' |
-                    string split ', ' | string split ' or '
+                __slackline_list
             else if test $argv[3] = options
                 __slackline_list patterns
+            else if test $argv[3] = figures
+                __slackline_list networks
+                __slackline_list platforms
             end
         case '*'
             __slackline_help | string match --quiet --regex '^  SCHEDULE'; and __slackline_schedules
@@ -82,6 +83,19 @@ function __slackline_schedules
         __slackline_list options (string split ':' $word)[1] | string replace --regex '^(\S+)\t' "$begun\$1=\t"
     else
         __slackline_list patterns | string replace --regex '^(\S+)\t' '$1:\t'
+    end
+end
+
+# A platform, NAME:KEY=VALUE,KEY=…, or a file.
+function __slackline_platforms
+    set -l word (commandline --current-token)
+    if string match --quiet '*:*' $word
+        set -l begun (string replace --regex '[^:,]*$' '' $word)
+        __slackline_list figures (string split ':' $word)[1] | string replace --regex '^(\S+)\t' "$begun\$1=\t"
+    else
+        __slackline_list platforms
+        __slackline_list networks | string replace --regex '^(\S+)\t' '$1:\t'
+        __slackline_files
     end
 end
 

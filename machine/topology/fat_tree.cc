@@ -331,23 +331,28 @@ void set_arity(Platform& platform, std::string_view text, std::string_view what)
 constexpr std::array<std::string_view, 3> kNotWithArity = {"down", "up", "parallel"};
 
 constexpr std::array<PlatformFigure, 7> kFigures = {{
-    counts_figure<FatTree, &FatTree::down>("down"),
-    counts_figure<FatTree, &FatTree::up>("up"),
-    {"parallel", "network", "parallel", "whole numbers such as [1, 2] or \"1x2\"",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       shape_of<FatTree>(platform).parallel = parse_counts(text, what);
-     },
-     [](const Platform& platform) {
-       const auto& tree = shape_of<FatTree>(platform);
-       return fmt::format(
-           "{}", fmt::join(tree.parallel.empty() ? std::vector<std::uint32_t>(tree.down.size(), 1)
-                                                 : tree.parallel,
-                           "x"));
-     },
-     FigureForm::kList},
-    {"arity", "network", "arity", "an even number of ports such as 8", set_arity,
-     [](const Platform&) { return std::string(); },  // written as down, up and parallel
-     FigureForm::kWhole, kNotWithArity},
+    meaning("of a switch, by level, leaf switches first: hosts or switches below",
+            counts_figure<FatTree, &FatTree::down>("down")),
+    meaning("of a host or switch, by level: switches above",
+            counts_figure<FatTree, &FatTree::up>("up")),
+    meaning("cables of each, by level; 1",
+            {"parallel", "network", "parallel", "whole numbers such as [1, 2] or \"1x2\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               shape_of<FatTree>(platform).parallel = parse_counts(text, what);
+             },
+             [](const Platform& platform) {
+               const auto& tree = shape_of<FatTree>(platform);
+               return fmt::format(
+                   "{}",
+                   fmt::join(tree.parallel.empty() ? std::vector<std::uint32_t>(tree.down.size(), 1)
+                                                   : tree.parallel,
+                             "x"));
+             },
+             FigureForm::kList}),
+    meaning("ports of a switch: a fat tree of three levels in place of these three",
+            {"arity", "network", "arity", "an even number of ports such as 8", set_arity,
+             [](const Platform&) { return std::string(); },  // written as down, up and parallel
+             FigureForm::kWhole, kNotWithArity}),
     link_rate_figure(),
     hop_latency_figure(),
     routing_figure<OwnRouting::kDModK>(),

@@ -75,29 +75,25 @@ constexpr PlatformFigure rate_of_shape(std::string_view key) {
 }
 
 PlatformFigure constexpr link_rate_figure() {
-  return {"link_rate",
-          "network",
-          "link_rate",
-          "a rate such as \"100Gbps\"",
-          [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.topology.link_rate = sched::parse_rate(text, what);
-          },
-          [](const Platform& platform) {
-            const Rate rate = platform.topology.link_rate;
-            return rate.bits_per_second == 0 ? std::string() : sched::format_rate(rate);
-          }};
+  return meaning("of a cable between switches; rate",
+                 {"link_rate", "network", "link_rate", "a rate such as \"100Gbps\"",
+                  [](Platform& platform, std::string_view text, std::string_view what) {
+                    platform.topology.link_rate = sched::parse_rate(text, what);
+                  },
+                  [](const Platform& platform) {
+                    const Rate rate = platform.topology.link_rate;
+                    return rate.bits_per_second == 0 ? std::string() : sched::format_rate(rate);
+                  }});
 }
 
 PlatformFigure constexpr hop_latency_figure() {
-  return {
-      "hop_latency",
-      "network",
-      "hop_latency",
-      "a time such as \"100ns\"",
-      [](Platform& platform, std::string_view text, std::string_view what) {
-        platform.topology.hop_latency = parse_bounded_time(text, what);
-      },
-      [](const Platform& platform) { return sched::format_time(platform.topology.hop_latency); }};
+  return meaning(
+      "of each switch after the first; 0",
+      {"hop_latency", "network", "hop_latency", "a time such as \"100ns\"",
+       [](Platform& platform, std::string_view text, std::string_view what) {
+         platform.topology.hop_latency = parse_bounded_time(text, what);
+       },
+       [](const Platform& platform) { return sched::format_time(platform.topology.hop_latency); }});
 }
 
 }  // namespace slackline::machine

@@ -24,15 +24,15 @@ std::string format_routing(const Routing& routing);
 
 template <OwnRouting own>
 PlatformFigure constexpr routing_figure() {
-  return {"routing",
-          "network",
-          "routing",
-          own == OwnRouting::kDModK ? "d-mod-k, ecmp:SEED, valiant:SEED, spray or adaptive"
-                                    : "minimal, ecmp:SEED, valiant:SEED or spray",
-          [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.topology.routing = parse_routing(text, what, own);
-          },
-          [](const Platform& platform) { return format_routing(platform.topology.routing); }};
+  return meaning(
+      "the way of each flow; the first of these",
+      {"routing", "network", "routing",
+       own == OwnRouting::kDModK ? "d-mod-k, ecmp:SEED, valiant:SEED, spray or adaptive"
+                                 : "minimal, ecmp:SEED, valiant:SEED or spray",
+       [](Platform& platform, std::string_view text, std::string_view what) {
+         platform.topology.routing = parse_routing(text, what, own);
+       },
+       [](const Platform& platform) { return format_routing(platform.topology.routing); }});
 }
 
 }  // namespace slackline::machine

@@ -19,11 +19,12 @@ constexpr std::array<std::string_view, 10> kWithout = {
     "switches", "pcie_rate", "pcie_payload", "pcie_header", "numa_hop"};
 
 constexpr std::array<PlatformFigure, 1> kFigures = {{
-    {"file", "network", "file", "the path of a SimGrid platform file in quotes",
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       shape_of<SimgridFile>(platform).file = parse_path(text, what);
-     },
-     [](const Platform& platform) { return shape_of<SimgridFile>(platform).file; }},
+    meaning("the network",
+            {"file", "network", "file", "the path of a SimGrid platform file in quotes",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               shape_of<SimgridFile>(platform).file = parse_path(text, what);
+             },
+             [](const Platform& platform) { return shape_of<SimgridFile>(platform).file; }}),
 }};
 
 void check(const Platform& platform, std::string_view what) {

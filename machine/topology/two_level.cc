@@ -146,12 +146,14 @@ std::string get_uplink(const Platform& platform) {
 constexpr std::array<std::string_view, 1> kNotWithUplink = {"oversubscription"};
 
 constexpr std::array<PlatformFigure, 5> kFigures = {{
-    count_figure<TwoLevel, &TwoLevel::racks>("racks"),
-    count_figure<TwoLevel, &TwoLevel::hosts>("hosts"),
-    {"uplink", "network", "uplink", "a rate such as \"100Gbps\"", set_uplink, get_uplink,
-     FigureForm::kText, kNotWithUplink},
-    {"oversubscription", "network", "oversubscription", "a number such as 3.5",
-     set_oversubscription, get_oversubscription, FigureForm::kDecimal},
+    meaning("how many", count_figure<TwoLevel, &TwoLevel::racks>("racks")),
+    meaning("of a rack", count_figure<TwoLevel, &TwoLevel::hosts>("hosts")),
+    meaning("of a rack's switch, each way",
+            {"uplink", "network", "uplink", "a rate such as \"100Gbps\"", set_uplink, get_uplink,
+             FigureForm::kText, kNotWithUplink}),
+    meaning("of a rack's uplink; 1",
+            {"oversubscription", "network", "oversubscription", "a number such as 3.5",
+             set_oversubscription, get_oversubscription, FigureForm::kDecimal}),
     hop_latency_figure(),
 }};
 

@@ -45,9 +45,12 @@ class Completion(ProgramCase):
         self.assertEqual(self.completed("slackline check --sa"), [])
 
     def test_what_an_option_takes(self):
-        platforms = self.listed("platforms")
+        platforms = self.listed("platforms") + [name + ":" for name in self.listed("networks")]
         for option in ("--platform ", "-p "):
             self.assertEqual(self.completed("slackline simulate " + option), platforms)
+        self.assertEqual(self.completed("slackline simulate -p torus:di"), ["dims="])
+        self.assertEqual(self.completed("slackline simulate -p torus:dims=4x4,hop"),
+                         ["4x4,hop_latency="])
         self.assertEqual(self.completed("slackline run x --policy re"), ["ready"])
         self.assertEqual(self.completed("slackline simulate -e f"), ["flow", "fluid"])
         self.assertEqual(self.completed("slackline run x -t v"), ["verbs"])
@@ -58,6 +61,9 @@ class Completion(ProgramCase):
     def test_lists(self):
         self.assertIn("platforms", self.completed("slackline list "))
         self.assertEqual(self.completed("slackline list options bar"), ["barrier"])
+        self.assertEqual(self.completed("slackline list figures tor"), ["torus"])
+        self.assertEqual(self.completed("slackline list "),
+                         [entry["name"] for entry in self.document("list")["topics"]])
 
     def test_specs_and_files(self):
         (self.folder / "binary.sched").write_text("")

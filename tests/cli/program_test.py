@@ -50,7 +50,11 @@ class Program(ProgramCase):
                           self.bad("simulate", CHAIN, given))
 
     def test_lists(self):
-        for topic in ("patterns", "options", "platforms", "engines", "transports", "formats"):
+        topics = [entry["name"] for entry in self.document("list")["topics"]]
+        self.assertEqual(len(self.good("list").splitlines()), len(topics))
+        self.assertLessEqual({"patterns", "options", "platforms", "networks", "figures", "engines",
+                              "transports", "formats"}, set(topics))
+        for topic in topics:
             lines = self.good("list", topic).splitlines()
             entries = self.document("list", topic)[topic]
             self.assertEqual(len(lines), max(1, len(entries)), topic)
@@ -76,6 +80,19 @@ class Program(ProgramCase):
         ways = {p: e["values"] for p in ("call", "queue")
                 for e in self.document("list", "options", p)["options"] if e["name"] == "via"}
         self.assertEqual(ways, {"call": "write|send", "queue": "rdma|am"})
+
+    def test_figures_of_a_network(self):
+        everything = {e["name"] for e in self.document("list", "figures")["figures"]}
+        for network in self.document("list", "networks")["networks"]:
+            figures = self.document("list", "figures", network["name"])["figures"]
+            names = [e["name"] for e in figures]
+            self.assertEqual(len(names), len(set(names)), network)
+            self.assertLessEqual(set(names), everything)
+            for entry in figures:
+                self.assertTrue(entry["summary"] and entry["values"], entry)
+        # A preset takes what its network does.
+        self.assertEqual(self.good("list", "figures", "fractus"), self.good("list", "figures", "star"))
+        self.assertIn("unknown network or platform 'ring'", self.bad("list", "figures", "ring"))
 
     def test_every_listed_platform_can_be_had(self):
         for entry in self.document("list", "platforms")["platforms"]:

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <queue>
 
 #include "base/enum_names.h"
 #include "sched/kept_memory.h"
@@ -24,13 +25,13 @@ std::string describe(const StructureOp& op) {
                      name(op.level));
 }
 
-// Whether `level` lets `other`, of another rank or its own, run beside.
-bool allows(Promise level, StructureAccess other, bool same_rank) {
+// Whether `level` lets a write or a read, of another rank or its own, run beside.
+bool allows(Promise level, bool write, bool same_rank) {
   switch (level) {
     case Promise::kWrite:
-      return is_write(other);
+      return write;
     case Promise::kRead:
-      return !is_write(other);
+      return !write;
     case Promise::kLocal:
       return same_rank;
     default:
@@ -42,6 +43,74 @@ struct Span {
   double begin_s;
   double end_s;
   const StructureOp* op;
+};
+
+// The operations on one structure that are under way. Whether two may overlap depends on little:
+// what each promises, whether it writes, and whether both are of one rank. So these kinds are
+// counted, by rank and in all, and the operations themselves are looked at only where a count says
+// that one of them is forbidden. Else each operation would be held against one of every other rank.
+class OpenSpans {
+ public:
+  explicit OpenSpans(std::uint32_t ranks) : of_rank_(ranks) {}
+
+  // Lets go of what has ended by then.
+  void end_by(double now_s) {
+    while (!by_end_.empty() && !(by_end_.top().end_s > now_s + kInstant_s)) {
+      count(*by_end_.top().op, -1);
+      by_end_.pop();
+    }
+    if (open_.size() > 2 * by_end_.size() + 16) keep_only_after(now_s);
+  }
+  void end_all() {
+    end_by(std::numeric_limits<double>::infinity());
+    open_.clear();
+  }
+  void add(const Span& span) {
+    if (!(span.end_s > span.begin_s + kInstant_s)) return;
+    count(*span.op, 1);
+    by_end_.push(span);
+    open_.push_back(span);
+  }
+  bool has_forbidden(const StructureOp& op) const {
+    const Counts& own = of_rank_[op.rank.value];
+    const bool write = is_write(op.access);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      const auto level = static_cast<Promise>(kind / 2);
+      const auto forbid = [&](bool same) {
+        return !allows(op.level, kind % 2 != 0, same) || !allows(level, write, same);
+      };
+      if ((own[kind] > 0 && forbid(true)) || (in_all_[kind] > own[kind] && forbid(false))) {
+        return true;
+      }
+    }
+    return false;
+  }
+  // In the order of their begins.
+  const std::vector<Span>& under_way(double now_s) {
+    keep_only_after(now_s);
+    return open_;
+  }
+
+ private:
+  static constexpr std::size_t kKinds = 2 * (static_cast<std::size_t>(Promise::kChecksum) + 1);
+  using Counts = std::array<std::uint32_t, kKinds>;
+  struct EndsLater {
+    bool operator()(const Span& a, const Span& b) const { return a.end_s > b.end_s; }
+  };
+
+  void count(const StructureOp& op, int more) {
+    const std::size_t kind = 2 * static_cast<std::size_t>(op.level) + (is_write(op.access) ? 1 : 0);
+    in_all_[kind] += static_cast<std::uint32_t>(more);
+    of_rank_[op.rank.value][kind] += static_cast<std::uint32_t>(more);
+  }
+  void keep_only_after(double now_s) {
+    std::erase_if(open_, [&](const Span& span) { return !(span.end_s > now_s + kInstant_s); });
+  }
+
+  Counts in_all_{};
+  std::vector<Counts> of_rank_;
+  std::priority_queue<Span, std::vector<Span>, EndsLater> by_end_;
+  std::vector<Span> open_;  // some of which may have ended
 };
 
 }  // namespace
@@ -103,28 +172,33 @@ std::vector<Finding> check_overlaps(const StructureProgram& program, const Trace
     restricted[op.structure] |= op.level != Promise::kReadWrite && op.level != Promise::kChecksum;
   }
   std::vector<Finding> found;
+  OpenSpans open(program.schedule.rank_count());
   for (auto& [structure, of_one] : spans) {
     if (!restricted[structure]) continue;
     std::stable_sort(of_one.begin(), of_one.end(),
                      [](const Span& a, const Span& b) { return a.begin_s < b.begin_s; });
-    std::vector<Span> open;
+    open.end_all();
     for (const Span& span : of_one) {
-      std::erase_if(open, [&](const Span& o) { return !(o.end_s > span.begin_s + kInstant_s); });
-      for (const Span& other : open) {
+      open.end_by(span.begin_s);
+      if (!open.has_forbidden(*span.op)) {
+        open.add(span);
+        continue;
+      }
+      for (const Span& other : open.under_way(span.begin_s)) {
         if (found.size() >= most) return found;
         const bool same = other.op->rank == span.op->rank;
         // Within what the clocks of two ranks leave open, the one may have ended before the other.
         const double open_s =
             same ? 0 : error_s(*other.op, other.end_s) + error_s(*span.op, span.begin_s);
         if (other.end_s <= span.begin_s + open_s) continue;
-        const bool forbids = !allows(span.op->level, other.op->access, same);
-        if (!forbids && allows(other.op->level, span.op->access, same)) continue;
+        const bool forbids = !allows(span.op->level, is_write(other.op->access), same);
+        if (!forbids && allows(other.op->level, is_write(span.op->access), same)) continue;
         found.push_back(
             {Breach::kOverlap, span.op->first,
              fmt::format("{} overlaps {}, which {} forbids", describe(*span.op),
                          describe(*other.op), name(forbids ? span.op->level : other.op->level))});
       }
-      open.push_back(span);
+      open.add(span);
     }
   }
   return found;

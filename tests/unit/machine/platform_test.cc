@@ -210,8 +210,10 @@ TEST(PlatformSpec, StatesWhatNodesOfSeveralRanksAre) {
   EXPECT_THAT(error("star:cpu_atomic=1"), HasSubstr("cpu_atomic"));
   EXPECT_THAT(error("star:own_messages=wire"),
               HasSubstr("own_messages: 'wire'; expected nic or memory"));
-  EXPECT_THAT(error("star:ranks=2"),
-              HasSubstr("unknown key 'ranks': did you mean 'rails'?; expected one of"));
+  EXPECT_THAT(
+      error("star:ranks=2"),
+      HasSubstr("unknown key 'ranks': did you mean 'rails'?; expected one that `slackline list "
+                "figures star` shows"));
   EXPECT_THAT(error_of([&] { platform_from_toml("[node]\nrank = 2\n", "p.toml"); }),
               StartsWith("p.toml:2"));
 }
@@ -391,7 +393,7 @@ TEST(PlatformSpec, SaysWhatIsWrong) {
       {"star:", "'' is no figure; expected key=value"},
       {"star:rate", "'rate' is no figure; expected key=value"},
       {"star:rate=1Gbps,", "'' is no figure; expected key=value"},
-      {"star:speed=1Gbps", "unknown key 'speed'; expected one of nic, rate, latency,"},
+      {"star:speed=1Gbps", "unknown key 'speed'; expected one that `slackline list figures star`"},
       {"star:=1Gbps", "unknown key ''"},
       {"star:rate=1Gbps,rate=1Gbps", "rate stands twice; expected it once"},
       {"star:nic=fast", "nic: 'fast' is no discipline of a NIC; expected serial or fair"},

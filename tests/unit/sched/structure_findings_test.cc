@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -462,6 +464,86 @@ TEST(StructureOverlaps, AreOfMoreThanAnInstant) {
   EXPECT_NE(found.front().message.find(", which cr forbids"), std::string::npos)
       << found.front().message;
   EXPECT_TRUE(overlaps(2e-12, 0).empty());
+}
+
+// Every pair that the promise of either forbids, in the order of their begins: found one by one.
+Texts overlaps_by_pairs(const sched::StructureProgram& program, const sched::Trace& trace) {
+  const auto begin_s = [&](const StructureOp& op) { return trace.ops[op.after.value].done_s; };
+  const auto end_s = [&](const StructureOp& op) { return trace.ops[op.last.value].done_s; };
+  const auto forbids = [](const StructureOp& one, const StructureOp& other) {
+    return (one.level == sched::Promise::kWrite && !is_write(other.access)) ||
+           (one.level == sched::Promise::kRead && is_write(other.access)) ||
+           (one.level == sched::Promise::kLocal && one.rank != other.rank);
+  };
+  std::vector<const StructureOp*> sorted;
+  for (const StructureOp& op : program.ops) sorted.push_back(&op);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const StructureOp* a, const StructureOp* b) {
+    return begin_s(*a) < begin_s(*b);
+  });
+  Texts found;
+  for (std::size_t later = 0; later < sorted.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const StructureOp& one = *sorted[later];
+      const StructureOp& other = *sorted[earlier];
+      if (!(end_s(other) > begin_s(one) + 1e-12)) continue;
+      if (!forbids(one, other) && !forbids(other, one)) continue;
+      found.push_back(fmt::format("{} {} {}", one.rank.value, one.index, other.index));
+    }
+  }
+  return found;
+}
+
+TEST(StructureOverlaps, AreTheSameAsFoundPairByPair) {
+  std::mt19937 random(1);
+  const auto below = [&](std::uint32_t bound) {
+    return static_cast<std::uint32_t>(random() % bound);
+  };
+  std::size_t all = 0;
+  const Structure whole("hash-table:ranks=4,operations=6,op=insert");
+  for (int round = 0; round < 300; ++round) {
+    Structure run = whole;
+    // Mostly one promise, so that most operations are allowed and a few are not.
+    const auto usual = static_cast<sched::Promise>(below(4));
+    std::uint32_t slot = 0;
+    for (StructureOp& op : run.program.ops) {
+      op.level = below(8) == 0 ? static_cast<sched::Promise>(below(5)) : usual;
+      op.access = below(4) == 0 ? sched::StructureAccess::kFind : sched::StructureAccess::kInsert;
+      op.index = slot;
+      op.structure = below(8) == 0 ? 1 : 0;
+      op.after = OpId(slot++);
+      op.last = OpId(slot++);
+      const double begin_s = below(30);
+      run.ran.trace.ops[op.after.value].done_s = begin_s;
+      run.ran.trace.ops[op.last.value].done_s =
+          below(16) == 0 ? std::numeric_limits<double>::infinity() : begin_s + below(12);
+    }
+    Texts told;
+    Texts expected;
+    for (const std::uint32_t structure : {0u, 1u}) {
+      Structure part = run;
+      std::erase_if(part.program.ops,
+                    [&](const StructureOp& op) { return op.structure != structure; });
+      for (const std::string& pair : overlaps_by_pairs(part.program, part.ran.trace)) {
+        expected.push_back(pair);
+      }
+    }
+    for (const Finding& found : sched::check_overlaps(run.program, run.ran.trace, 10'000)) {
+      unsigned rank = 0;
+      unsigned index = 0;
+      unsigned other_rank = 0;
+      unsigned other = 0;
+      ASSERT_EQ(std::sscanf(found.message.c_str(),
+                            "rank %u's %*[a-z] (operation %u, %*[a-z]) overlaps rank %u's %*[a-z] "
+                            "(operation %u,",
+                            &rank, &index, &other_rank, &other),
+                4)
+          << found.message;
+      told.push_back(fmt::format("{} {} {}", rank, index, other));
+    }
+    ASSERT_EQ(told, expected) << "round " << round;
+    all += told.size();
+  }
+  EXPECT_GT(all, 1000u);
 }
 
 TEST(Findings, HaveTheirNames) {
