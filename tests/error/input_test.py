@@ -192,10 +192,12 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "packet_overhead, coding, "
           "pcie_rate, pcie_payload, pcie_header, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
-          "cpu_atomic_sharer, threads_per_qp, qp_sharer, update_sharer, numa_hop, own_messages, congestion, congestion_step, pfc_xoff, pfc_xon, ecn_kmin, "
+          "cpu_atomic_sharer, threads_per_qp, qp_sharer, update_sharer, numa_hop, own_messages, scale_up_rate, scale_up_latency, congestion, congestion_step, pfc_xoff, pfc_xon, ecn_kmin, "
           "ecn_kmax, ecn_pmax, dcqcn_g, dcqcn_cnp, dcqcn_alpha, dcqcn_timer, dcqcn_bytes, "
           "dcqcn_increase, dcqcn_recovery, dcqcn_delay, placement")
-ON_A_STAR = COMMON.replace("placement", "rails, rail, switches, placement")
+SCALE_UP = "scale_up_rate, scale_up_latency, "
+HOSTS = "host_rate, host_latency, host_scale_up_rate"
+ON_A_STAR = COMMON.replace("placement", f"rails, rail, {HOSTS}, switches, placement")
 COUNT = "is not a whole number from 1 to 1048576"
 RATE = ("is not a rate: expected a number above 0 with bps, Kbps, Mbps, Gbps, Tbps, KBps, MBps or "
         "GBps, up to 9e9Gbps, such as 100Gbps")
@@ -267,7 +269,7 @@ PLATFORMS = (
     ("simgrid:file=net.xml,rate=1Gbps",
      "simgrid takes no key 'rate'; expected one of file, "
      + COMMON.replace("rate, latency, ", "", 1).replace("pcie_rate, pcie_payload, pcie_header, ", "")
-     .replace("numa_hop, ", "")),
+     .replace("numa_hop, ", "").replace(SCALE_UP, "")),
     ("simgrid", "file is missing; expected the path of a SimGrid platform file"),
     ("star:nic=both", "nic: 'both' is no discipline of a NIC; expected serial or fair"),
     ("star:placement=everywhere",
