@@ -281,6 +281,7 @@ TEST(ScaleUp, ToleranceVariesItsLinks) {
   const machine::Setting setting(schedule, platform);
   const Trace trace = analysis::run_events(setting);
   EXPECT_NEAR(trace.makespan_s(), 9e-6, 1e-15);
+  EXPECT_NEAR(analysis::timed_slack(setting, trace).makespan_s, 9e-6, 1e-15);
   const auto slope_of = [&](analysis::Parameter parameter) {
     const auto found = analysis::tolerance(setting, trace, std::span(&parameter, 1)).front();
     EXPECT_NEAR(found.makespan_s, 9e-6, 1e-15);
