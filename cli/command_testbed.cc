@@ -203,6 +203,8 @@ class TestbedCommand : public Command {
     if (platform.topology.kind() == machine::TopologyKind::kSimgridFile) return;
     platform.rate = scaled(platform.rate);
     platform.latency = stretched(platform.latency);
+    for (auto& host : platform.hosts.rate.runs) host.value = scaled(host.value);
+    for (auto& host : platform.hosts.latency.runs) host.value = stretched(host.value);
     platform.topology.link_rate = scaled(platform.topology.link_rate);
     platform.topology.hop_latency = stretched(platform.topology.hop_latency);
     if (auto* const racks = std::get_if<machine::TwoLevel>(&platform.topology.shape)) {

@@ -116,6 +116,11 @@ bool tells_links(const machine::Setting& setting, const machine::Paths& paths) {
   return setting.platform.topology.kind() != machine::TopologyKind::kStar && !paths.is_adaptive();
 }
 
+// Where a rank has more ports than one.
+bool tells_nics(const machine::Wiring& wiring) {
+  return wiring.node().rails.are_several() || wiring.node().scale_up.any();
+}
+
 }  // namespace
 
 SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace) {
@@ -131,7 +136,7 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
   result.out_share =
       utilisation(result.use.out_wire_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_wire_bytes, true, wiring, paths, result.makespan_s);
-  if (wiring.node().rails.are_several()) {
+  if (tells_nics(wiring)) {
     result.nics = nic_use(schedule, wiring, paths, counted ? &trace : nullptr, result.makespan_s);
   }
   if (!std::isfinite(result.makespan_s)) {
@@ -149,7 +154,7 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
 void name_parts(const machine::Setting& setting, const machine::Paths& paths,
                 SimulationResult& result) {
   const machine::Wiring& wiring = setting.wiring;
-  if (wiring.node().rails.are_several()) {
+  if (tells_nics(wiring)) {
     for (std::uint32_t n = 0; n < paths.nic_count(); ++n) {
       result.nic_names.push_back(wiring.nic_name(machine::NicId(n)));
     }

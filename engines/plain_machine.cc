@@ -23,6 +23,8 @@ std::string_view beyond_plain(const machine::Platform& platform) {
   if (platform.node.is_shared()) return "ranks_per_node";
   if (platform.node.own_in_memory) return "own_messages";
   if (platform.node.rails.are_several()) return "rails";
+  if (platform.hosts.rate.any()) return "host_rate";
+  if (platform.hosts.latency.any()) return "host_latency";
   if (platform.switches.any()) return "switches";
   return {};
 }

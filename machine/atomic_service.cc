@@ -34,7 +34,7 @@ double AtomicService::serve_s(sched::OpId op, sched::BufferId buffer, std::uint6
   const sched::Op& o = schedule_.op(op);
   const Path& way = paths_[paths_.of(o.channel, false)];
   if (way.to_switch) return 0;
-  if (way.local) {
+  if (way.passes_no_nic()) {
     return sharer_s_ > 0 ? by_cpu_s_ + sharers_s(o.rank, buffer, offset) : by_cpu_s_;
   }
   const bool waited = !arrived_s_.empty() && now_s >= arrived_s_[op.value] + kInstant_s;

@@ -115,6 +115,12 @@ void check_congestion(const Platform& platform, std::string_view what) {
                     "the figure switches",
                     what, format_congestion(congestion)));
   }
+  if (platform.node.scale_up.any()) {
+    throw Unsupported(
+        fmt::format("{}: congestion={} and scale_up_rate, whose switch has no queues, marks and "
+                    "pauses here; expected one of them",
+                    what, format_congestion(congestion)));
+  }
   if (platform.pcie.limits()) {
     throw Unsupported(fmt::format(
         "{}: congestion={} and pcie_rate, of which no queue knows; expected one of them", what,
@@ -127,7 +133,7 @@ void check_congestion(const Platform& platform, std::string_view what) {
         what, format_congestion(congestion)));
   }
   check_figures(platform, what);
-  check_congestion_step(platform, platform.rate, "a NIC", what);
+  check_congestion_step(platform, fastest_nic(platform), "a NIC", what);
 }
 
 void check_congestion_step(const Platform& platform, sched::Rate rate, std::string_view link,

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "machine/rails.h"
+#include "machine/scale_up.h"
 #include "sched/ids.h"
 
 namespace slackline::machine {
@@ -26,6 +27,7 @@ struct Node {
   sched::Time update_sharer{0};         // added to an update, for every other thread
   sched::Time numa_hop{0};              // of a message, between a NIC and a rank of another zone
   Rails rails;                          // its NICs
+  ScaleUp scale_up;                     // between its ranks, in place of its memory
   bool own_in_memory = false;           // what a rank sends itself passes no NIC, even alone
   static constexpr std::uint64_t kLine = 64;  // bytes of a cache line
 
@@ -70,12 +72,17 @@ struct Node {
   /// In seconds, what an update takes more, and what the post of a message through the NIC does.
   double update_more_s() const { return sched::seconds(update_sharer) * (threads - 1); }
   double post_more_s() const { return sched::seconds(qp_sharer) * (threads_per_qp - 1); }
-  /// Whether a message from one to the other goes through memory, and past the NIC. What a rank
-  /// that has a machine to itself sends itself goes through the NIC, unless `own_in_memory`.
+  /// Whether a message from one to the other stays within the machine, and passes no NIC: it goes
+  /// through memory or over the scale-up network. What a rank that has a machine to itself sends
+  /// itself goes through the NIC, unless `own_in_memory`.
   bool is_local(sched::RankId src, sched::RankId dst) const {
     return has_local_messages() && of(src) == of(dst);
   }
-  /// Of a local message.
+  /// Whether it goes over the scale-up network. What a rank sends itself goes through memory.
+  bool scales_up(sched::RankId src, sched::RankId dst) const {
+    return scale_up.any() && src != dst && is_local(src, dst);
+  }
+  /// Of a message through memory.
   sched::Time latency(sched::RankId src, sched::RankId dst) const {
     return zone_of(src) == zone_of(dst) ? memory_latency : memory_latency + zone_latency;
   }

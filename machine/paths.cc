@@ -146,7 +146,9 @@ PathId Paths::add(sched::RankId src, sched::RankId dst, ChannelNumber channel, c
   path.from_switch = wiring.is_switch(src);
   path.to_switch = wiring.is_switch(dst);
   path.local = route.local;
-  path.passes_pcie = pcie_.limits() && !path.local && !(path.from_switch && path.to_switch);
+  path.scale_up = route.scale_up;
+  path.passes_pcie =
+      pcie_.limits() && !path.passes_no_nic() && !(path.from_switch && path.to_switch);
   path.latency_s = sched::seconds(route.latency);
   path.first_link = static_cast<std::uint32_t>(links_.size());
   path.link_count = static_cast<std::uint32_t>(route.links.size());

@@ -33,7 +33,8 @@ struct Path {
   NicId dst_nic;
   bool from_switch = false;  // whose first link is its port, and no NIC's
   bool to_switch = false;    // whose last link is
-  bool local = false;  // through the memory of one machine: no links, and no port is asked for
+  bool local = false;     // through the memory of one machine: no links, and no port is asked for
+  bool scale_up = false;  // over the scale-up network of one machine, whose ports are no NICs'
   bool passes_pcie = false;  // of a host at one end, or at both, if that is a limit
   double latency_s = 0;
   double bytes_per_s = 0;       // of its slowest link, or of its memory, at first
@@ -45,6 +46,9 @@ struct Path {
   std::uint32_t link_count = 0;                            // …in the order they are passed
   std::uint32_t parts = 1;                                 // that a sprayed message has
   std::uint32_t ways = 1;  // that a large message may take: this path, and so many − 1 after it
+
+  /// Whether it stays within a machine, where nothing is a NIC's.
+  bool passes_no_nic() const { return local || scale_up; }
 };
 
 /// A pair of ranks by way of one NIC each: all that it has under way shares the rate that a delay
@@ -147,9 +151,9 @@ class Paths {
   }
 
   /// By how many bytes a message of `bytes` takes the time of that way: as the framing of links has
-  /// it, of which memory has none.
+  /// it, of which memory and scale-up networks have none.
   double wire_bytes(const Path& path, std::uint64_t bytes) const {
-    return path.local ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
+    return path.passes_no_nic() ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
   }
   double wire_bytes(PathId id, std::uint64_t bytes) const {
     return wire_bytes(paths_[id.value], bytes);

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "machine/congestion.h"
 #include "machine/framing.h"
+#include "machine/host_figures.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "machine/placement.h"
@@ -64,6 +65,7 @@ struct Platform {
   Pcie pcie;                        // between each NIC and the memory of its host
   Congestion congestion;            // off unless given
   Node node;
+  HostFigures hosts;  // that differ from what stands above
   Switches switches;  // of the network, that the last ranks are
 
   /// The canonical inline spec, `star:nic=serial,rate=100Gbps,…`: every figure, in a fixed order,

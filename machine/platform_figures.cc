@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "machine/congestion.h"
 #include "machine/delay_values.h"
+#include "machine/host_figures.h"
 #include "machine/input_text.h"
 #include "machine/topology_entry.h"
 
@@ -354,6 +355,24 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
              [](const Platform& platform) {
                return platform.node.own_in_memory ? std::string("memory") : std::string();
              }}),
+    meaning("of a rank's port of a network within its host, each way; none",
+            {"scale_up_rate", "node", "scale_up_rate", kARate,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.node.scale_up.rate = sched::parse_rate(text, what);
+             },
+             [](const Platform& platform) {
+               const ScaleUp& scale_up = platform.node.scale_up;
+               return scale_up.any() ? sched::format_rate(scale_up.rate) : std::string();
+             }}),
+    meaning("one way, over that network; 500ns",
+            {"scale_up_latency", "node", "scale_up_latency", kATime,
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.node.scale_up.latency = parse_bounded_time(text, what);
+             },
+             [](const Platform& platform) {
+               const Time latency = platform.node.scale_up.latency;
+               return latency == ScaleUp{}.latency ? std::string() : sched::format_time(latency);
+             }}),
     meaning("what the network has of it; engine fluid carries it out; off",
             {"congestion", "congestion", "control", "\"off\", \"pfc\", \"dcqcn\" or \"dcqcn+pfc\"",
              [](Platform& platform, std::string_view text, std::string_view what) {
@@ -465,6 +484,26 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
                const RailWiring wiring = platform.node.rails.wiring;
                return wiring == Rails{}.wiring ? std::string() : std::string(name(wiring));
              }}),
+    meaning("of each NIC of some hosts, in place of rate; none",
+            {"host_rate", "nic", "host_rate", "rates of hosts such as \"4..7:50Gbps\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.hosts.rate = parse_host_rates(text, what);
+             },
+             [](const Platform& platform) { return format_for_hosts(platform.hosts.rate); }}),
+    meaning("added to each way between NICs at an end on such a host; none",
+            {"host_latency", "network", "host_latency", "times of hosts such as \"4..7:2us\"",
+             [](Platform& platform, std::string_view text, std::string_view what) {
+               platform.hosts.latency = parse_host_times(text, what);
+             },
+             [](const Platform& platform) { return format_for_hosts(platform.hosts.latency); }}),
+    meaning(
+        "of the ports within some hosts, in place of scale_up_rate; none",
+        {"host_scale_up_rate", "node", "host_scale_up_rate",
+         "rates of hosts such as \"4..7:1800Gbps\"",
+         [](Platform& platform, std::string_view text, std::string_view what) {
+           platform.hosts.scale_up_rate = parse_host_rates(text, what);
+         },
+         [](const Platform& platform) { return format_for_hosts(platform.hosts.scale_up_rate); }}),
     meaning("switches that the last ranks of a schedule are; none",
             {"switches", "network", "switches", "switches such as \"rack-0..3+core\"",
              [](Platform& platform, std::string_view text, std::string_view what) {
@@ -509,6 +548,26 @@ void check_pcie(const Platform& platform, std::string_view what) {
   if (pcie == Pcie{}) return;
   throw InputError(fmt::format("{}: {} without pcie_rate; expected both", what,
                                pcie.header_bytes != 0 ? "pcie_header" : "pcie_payload"));
+}
+
+// A network that nobody is on, or that has no rate, would say nothing.
+void check_scale_up(const Platform& platform, std::string_view what) {
+  const Node& node = platform.node;
+  if (!node.scale_up.any()) {
+    if (node.scale_up == ScaleUp{}) return;
+    throw InputError(
+        fmt::format("{}: scale_up_latency without scale_up_rate; expected both", what));
+  }
+  if (!node.is_shared()) {
+    throw InputError(fmt::format(
+        "{}: scale_up_rate with one rank a node, which has nobody there to reach; expected "
+        "ranks_per_node above 1",
+        what));
+  }
+  if (!is_without(platform.topology, "scale_up_rate")) return;
+  throw Unsupported(
+      fmt::format("{}: scale_up_rate on {}, whose file has all links; expected links of the file",
+                  what, entry_of(platform.topology).name));
 }
 
 }  // namespace
@@ -563,6 +622,13 @@ void check_topology(const Platform& platform, std::string_view what) {
         fmt::format("{}: {} rails on {}, whose hosts have one NIC each; expected star, "
                     "two-level, fat-tree or dragonfly",
                     what, node.rails.count, entry_of(platform.topology).name));
+  }
+  check_scale_up(platform, what);
+  check_host_figures(platform, what);
+  if (platform.hosts.any() && is_without(platform.topology, "host_rate")) {
+    throw Unsupported(fmt::format(
+        "{}: hosts that differ on {}, whose file has all links; expected links of the file", what,
+        entry_of(platform.topology).name));
   }
   check_pcie(platform, what);
   if (platform.switch_cost.count() > 0 && !platform.service_thread) {

@@ -10,7 +10,8 @@
 
 namespace slackline::machine {
 
-/// One NIC of one machine: the machine's number times the NICs of a machine, and the rail.
+/// One NIC of one machine: the machine's number times the NICs of a machine, and the rail. Other
+/// ports have the numbers after them: Wiring::nic_count().
 using NicId = sched::Id<struct NicTag>;
 
 /// Which of its machine's NICs a channel takes at each end. A channel is a queue pair, which is of

@@ -7,7 +7,8 @@
 
 namespace slackline::machine {
 
-/// By the rails of hosts as `node` has them; none where each host has one NIC.
+/// By the rails and the scale-up network of hosts as `node` has them; none where each host has one
+/// NIC and no such network.
 sched::TimelineNics timeline_nics(const sched::Schedule& schedule, const Node& node);
 
 }  // namespace slackline::machine

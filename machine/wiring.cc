@@ -25,6 +25,8 @@ std::string nic_suffix(std::uint32_t rail, const Rails& rails) {
   return rails.are_several() ? fmt::format(".nic-{}", rail) : std::string();
 }
 
+constexpr std::string_view kScaleUp = "scale-up-";
+
 std::string generated_name(std::uint32_t host) { return fmt::format("host-{}", host); }
 
 // "host-3" is host 3; "host-03" is none.
@@ -54,12 +56,14 @@ struct Wiring::Contents {
   std::vector<std::string> fixed_names;
   std::map<std::tuple<sched::RankId, sched::RankId, ChannelNumber>, Route> fixed;
   std::vector<Link> links;
+  std::uint32_t first_scale_up = 0;  // of the links
   Time latency{0};
   Time hop_latency{0};
   Node node;
   Rate copy_rate;
   Framing framing;
   Pcie pcie;
+  HostFigures hosts;  // of a generated network; others have their links and routes
 
   // What NICs in other zones than their ranks add to a way that takes `plain` without them.
   Time numa_hops(sched::RankId src, NicId src_nic, sched::RankId dst, NicId dst_nic,
@@ -70,18 +74,32 @@ struct Wiring::Contents {
     }
     return hops * node.numa_hop;
   }
+  // What hosts that are farther away than others add to such a way.
+  Time farther(sched::RankId src, sched::RankId dst, Time plain) const {
+    if (!hosts.latency.any()) return Time{0};
+    const Time most = sched::kForever - Time{1} - plain;
+    const auto of = [&](sched::RankId rank) {
+      return is_switch(rank) ? Time{0} : hosts.latency.of(host_of(rank), Time{0});
+    };
+    if (of(src) > most || of(dst) > most - of(src)) {
+      throw InputError("host_latency: a way takes 106 days or more with it; expected less");
+    }
+    return of(src) + of(dst);
+  }
   std::uint32_t host_of(sched::RankId rank) const { return host_of_node[node.of(rank)]; }
   // Of the network.
   std::uint32_t end_of(NicId nic) const {
     return ends.of(host_of_node[nic.value / ends.rails.count], nic.value % ends.rails.count);
   }
 
+  std::uint32_t nics() const { return node.nic_count_for(host_ranks); }
   bool is_switch(sched::RankId rank) const { return rank.value >= host_ranks; }
   Network::Place place_of(sched::RankId rank) const {
     if (is_switch(rank)) return {true, switch_at[rank.value - host_ranks]};
     return {false, end_of(NicId(rank.value))};
   }
   void find_switches(const Platform& platform, std::string_view where);
+  void add_scale_up();
   Route switch_route(sched::RankId src, sched::RankId dst) const;
 
   // Of a rack: all of its hosts, whose NICs are on one leaf switch or on one for each rail.
@@ -101,6 +119,19 @@ struct Wiring::Contents {
     return latency + hops * hop_latency;
   }
 };
+
+// Behind all other links, which keep their numbers.
+void Wiring::Contents::add_scale_up() {
+  if (!node.scale_up.any()) return;
+  first_scale_up = static_cast<std::uint32_t>(links.size());
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    const std::uint32_t host = host_of(sched::RankId(r));
+    const Rate rate = hosts.scale_up_rate.of(host, node.scale_up.rate);
+    const std::string port = fmt::format("{}.{}{}", generated_name(host), kScaleUp, r % node.ranks);
+    links.push_back({port + ".out", rate});
+    links.push_back({port + ".in", rate});
+  }
+}
 
 void Wiring::Contents::find_switches(const Platform& platform, std::string_view where) {
   if (!platform.switches.any()) return;
@@ -141,6 +172,7 @@ Route Wiring::Contents::switch_route(sched::RankId src, sched::RankId dst) const
   if (between) return route;
   const Time half = latency / 2;
   route.latency += is_switch(src) ? latency - half : half;
+  route.latency += farther(src, dst, route.latency);
   return route;
 }
 
@@ -163,6 +195,7 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   contents_->copy_rate = platform.copy_rate;
   contents_->framing = platform.framing;
   contents_->pcie = platform.pcie;
+  contents_->hosts = platform.hosts;
   if (platform.switches.count() > ranks) {
     throw InputError(
         fmt::format("{}: {} switches for {} ranks; expected no more switches than ranks", where,
@@ -182,6 +215,10 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   contents_->find_switches(platform, where);
   const std::uint32_t ends = contents_->network->host_count();
   const std::uint32_t hosts = ends / rails.count;
+  // A star has as many as a run fills, and its figures are of more.
+  if (platform.topology.kind() != TopologyKind::kStar) {
+    require_hosts(platform.hosts, hosts, where);
+  }
   HostSet set;
   set.count = hosts;
   set.per_unit = contents_->unit_hosts();
@@ -196,11 +233,13 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
     for (std::uint32_t rail = 0; rail < rails.count; ++rail) {
       const std::string nic = generated_name(h) + nic_suffix(rail, rails);
       const std::size_t end = contents_->ends.of(h, rail);
-      contents_->links[2 * end] = {nic + ".out", platform.rate};
-      contents_->links[2 * end + 1] = {nic + ".in", platform.rate};
+      const Rate rate = platform.hosts.rate.of(h, platform.rate);
+      contents_->links[2 * end] = {nic + ".out", rate};
+      contents_->links[2 * end + 1] = {nic + ".in", rate};
     }
   }
   contents_->links.insert(contents_->links.end(), inner.begin(), inner.end());
+  contents_->add_scale_up();
 }
 
 Wiring::Wiring(std::vector<std::string> host_of_rank, std::vector<Link> links,
@@ -254,20 +293,27 @@ bool Wiring::has_switches() const { return contents_->host_ranks != contents_->r
 bool Wiring::is_switch(sched::RankId rank) const { return contents_->is_switch(rank); }
 
 std::uint32_t Wiring::nic_count() const {
-  const std::uint32_t nics = contents_->node.nic_count_for(contents_->host_ranks);
+  const std::uint32_t nics = contents_->nics();
+  if (contents_->node.scale_up.any()) return nics + contents_->ranks;
   return has_switches() ? nics + static_cast<std::uint32_t>(links().size()) : nics;
 }
 
 NicId Wiring::source_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
                          const Route& route) const {
   if (contents_->is_switch(src)) return NicId(contents_->host_ranks + route.links.front().value);
+  if (route.scale_up) return NicId(contents_->nics() + src.value);
   return contents_->node.nic(src, dst, channel.rail);
 }
 
 NicId Wiring::destination_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
                               const Route& route) const {
   if (contents_->is_switch(dst)) return NicId(contents_->host_ranks + route.links.back().value);
+  if (route.scale_up) return NicId(contents_->nics() + dst.value);
   return contents_->node.nic(dst, src, channel.rail);
+}
+
+bool Wiring::is_scale_up_port(NicId nic) const {
+  return contents_->node.scale_up.any() && nic.value >= contents_->nics();
 }
 
 bool Wiring::is_switch_port(NicId nic) const {
@@ -288,6 +334,10 @@ std::uint32_t Wiring::rack(sched::RankId rank) const {
 std::string Wiring::nic_name(NicId nic) const {
   if (is_switch_port(nic)) return links()[nic.value - contents_->host_ranks].name;
   const Node& node = contents_->node;
+  if (is_scale_up_port(nic)) {
+    const sched::RankId rank(nic.value - contents_->nics());
+    return fmt::format("{}.{}{}", host_name(rank), kScaleUp, rank.value % node.ranks);
+  }
   const std::uint32_t machine = nic.value / node.rails.count;
   return host_name(sched::RankId(machine * node.ranks)) +
          nic_suffix(nic.value % node.rails.count, node.rails);
@@ -326,7 +376,17 @@ Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel)
     return contents_->switch_route(src, dst);
   }
   const Node& node = contents_->node;
-  if (node.is_local(src, dst)) return {{}, node.latency(src, dst), true, contents_->copy_rate};
+  if (node.is_local(src, dst) && !node.scales_up(src, dst)) {
+    return {{}, node.latency(src, dst), true, contents_->copy_rate};
+  }
+  if (contents_->network && node.scales_up(src, dst)) {
+    Route route;
+    route.links = {LinkId(contents_->first_scale_up + 2 * src.value),
+                   LinkId(contents_->first_scale_up + 2 * dst.value + 1)};
+    route.latency = node.scale_up.latency;
+    route.scale_up = true;
+    return route;
+  }
   if (contents_->network) {
     const NicId src_nic = node.nic(src, dst, channel.rail);
     const NicId dst_nic = node.nic(dst, src, channel.rail);
@@ -353,6 +413,7 @@ Route Wiring::route(sched::RankId src, sched::RankId dst, ChannelNumber channel)
     route.links.push_back(LinkId(2 * to + 1));
     route.latency = contents_->way_latency(hops + 1);
     route.latency += contents_->numa_hops(src, src_nic, dst, dst_nic, route.latency);
+    route.latency += contents_->farther(src, dst, route.latency);
     return route;
   }
   const auto found = contents_->fixed.find({src, dst, channel});

@@ -29,6 +29,7 @@ struct Route {
   Time latency{0};            // one way, from NIC to NIC or from rank to rank
   bool local = false;         // through the memory of a machine that both ranks are on, …
   Rate copy_rate{};           // …which has this rate
+  bool scale_up = false;      // over its scale-up network, from port to port
   // Of messages that are sprayed over several ways, all of whose links stand in `links`, each once:
   std::uint32_t parts = 1;                   // how many equal parts they have, and…
   std::vector<std::uint32_t> parts_on = {};  // …how many pass each link; empty: all
@@ -49,13 +50,14 @@ class Wiring {
   /// fill in order, on its hosts. Host h's NIC sends over link 2h, "host-h.out", and receives over
   /// link 2h + 1, "host-h.in". Of several NICs a host, NIC n of host h is "host-h.nic-n", and
   /// machine/rails.h says which of the network's ends it is. A way's latency is the platform's, and
-  /// its hop latency for each switch after the first. Throws InputError if the
-  /// ranks cannot be placed (more than hosts, or a bad placement file) or the topology's figures
-  /// make no network, Unsupported for a topology that only SimGrid can read.
-  /// The last ranks are switches, if the platform says so (machine/switches.h); the others fill the
-  /// hosts. A way from a host to a switch, or back, has half of the latency, and any way the hop
-  /// latency for each link that lies between two switches. Throws Unsupported for switches that the
-  /// topology has no names for, InputError for a name that it does not have.
+  /// its hop latency for each switch after the first. Of a scale-up network the k-th rank of host h
+  /// sends over "host-h.scale-up-k.out", and receives over the link after it. Throws InputError if
+  /// the ranks cannot be placed (more than hosts, or a bad placement file) or the topology's
+  /// figures make no network, Unsupported for a topology that only SimGrid can read. The last ranks
+  /// are switches, if the platform says so (machine/switches.h); the others fill the hosts. A way
+  /// from a host to a switch, or back, has half of the latency, and any way the hop latency for
+  /// each link that lies between two switches. Throws Unsupported for switches that the topology
+  /// has no names for, InputError for a name that it does not have.
   Wiring(const Platform& platform, std::uint32_t ranks);
   /// Links and routes that somebody else found out. `routes` holds those that will be asked for.
   struct FixedRoute {
@@ -79,13 +81,16 @@ class Wiring {
   /// Whether some ranks are switches, and whether that one is.
   bool has_switches() const;
   bool is_switch(sched::RankId rank) const;
-  /// The NICs that ranks' channels take, and the ports of switches: each link that a switch sends
-  /// or receives over is a port of its own, numbered after the NICs. Of the ends of a route.
+  /// The NICs that ranks' channels take, and after them the ports of a scale-up network, one for
+  /// each rank, or those of switches: each link that a switch sends or receives over is a port of
+  /// its own. Of the ends of a route.
   std::uint32_t nic_count() const;
   NicId source_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
                    const Route& route) const;
   NicId destination_nic(sched::RankId src, sched::RankId dst, ChannelNumber channel,
                         const Route& route) const;
+  /// A port of a scale-up network.
+  bool is_scale_up_port(NicId nic) const;
   /// A port of a switch, which keeps no gap.
   bool is_switch_port(NicId nic) const;
   /// Of every link.
@@ -98,7 +103,8 @@ class Wiring {
   /// nobody said, and of a switch.
   std::uint32_t rack(sched::RankId rank) const;
   std::span<const Link> links() const;
-  /// "host-3", or "host-3.nic-1" where hosts have several; of a switch's port, the link's.
+  /// "host-3", or "host-3.nic-1" where hosts have several; "host-3.scale-up-0"; of a switch's port,
+  /// the link's.
   std::string nic_name(NicId nic) const;
   /// Nothing if no link has that name.
   std::optional<LinkId> find_link(std::string_view name) const;

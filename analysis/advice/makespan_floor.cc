@@ -89,9 +89,14 @@ double makespan_floor_s(const machine::Setting& setting) {
     if (paths[path].local) continue;
     if (serial || (large && has_ports)) {
       // Fair ports are shared; a message takes its bytes' share of them.
-      const double use_s = serial ? wire_s : wire_bytes / platform.rate.bytes_per_second();
-      ports[4 * paths[path].src_nic.value + (large ? 0 : 1)].add(begin_s, use_s, after_s);
-      ports[4 * paths[path].dst_nic.value + (large ? 2 : 3)].add(begin_s, use_s, after_s);
+      const auto use_s = [&](LinkId port) {
+        return wire_bytes / wiring.links()[port.value].rate.bytes_per_second();
+      };
+      const std::span<const LinkId> way = paths.links(path);
+      ports[4 * paths[path].src_nic.value + (large ? 0 : 1)].add(
+          begin_s, serial ? wire_s : use_s(way.front()), after_s);
+      ports[4 * paths[path].dst_nic.value + (large ? 2 : 3)].add(
+          begin_s, serial ? wire_s : use_s(way.back()), after_s);
     }
     if (!large) continue;
     const std::span<const LinkId> way = paths.links(path);

@@ -40,7 +40,7 @@ struct Way {
   double back_s;
   double there_bytes_per_s;
   double back_bytes_per_s;
-  bool local;  // through the memory of a machine
+  bool local;  // within a machine
   machine::Framing framing;
   machine::Pcie pcie;
 
@@ -72,7 +72,7 @@ Way way_between(const machine::Wiring& wiring, sched::RankId src, sched::RankId 
           sched::seconds(back.latency),
           slowest(wiring, there),
           slowest(wiring, back),
-          there.local,
+          there.local || there.scale_up,
           wiring.framing(),
           wiring.pcie()};
 }

@@ -53,11 +53,13 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
         // With all that an acknowledgement takes on its way back, wherever the NICs are.
         platform.latency = time(figure.value);
         platform.node.numa_hop = {};
+        platform.hosts.latency = {};
         platform.ack_bytes = 0;
         break;
       case CalibratedFigure::kRate:
         // What was measured is what messages get.
         platform.rate = bits_per_second(figure.value);
+        platform.hosts.rate = {};
         platform.framing = {};
         platform.pcie = {};
         break;

@@ -249,7 +249,7 @@ class GroupSimulation {
 
   // Has a member post something small; answers when it is there.
   double send(SimulatedMember& from, std::uint32_t to, std::uint64_t bytes, Event event) {
-    const double more_s = way(from.self, to).local ? 0 : post_more_s_;
+    const double more_s = way(from.self, to).passes_no_nic() ? 0 : post_more_s_;
     from.posts_from_s = std::max(now_s_, from.posts_from_s) + o_post_s_ + more_s;
     event.left_s = from.posts_from_s;
     event.at_s = ways_.sent_s(from.posts_from_s, way_id(from.self, to), bytes) +

@@ -45,6 +45,7 @@ struct Passage {
   double join_s;   // when it joined its sender's queue, and
   NodeId joined;   // what made it join; not needed for an atomic's reply
   double wire_s;
+  double gap_s;  // that its sender's port keeps after it
 };
 
 // An atomic at its word.
@@ -58,7 +59,7 @@ struct Served {
 
 // From the arrival of a request until it is answered, if no other is at the word.
 double asked_s(const machine::Platform& platform, const machine::Paths& paths, const Op& op) {
-  const bool local = paths[paths.of(op.channel, false)].local;
+  const bool local = paths[paths.of(op.channel, false)].passes_no_nic();
   const double read_s = machine::read_s(platform, local);
   return sched::is_atomic(op.kind) ? read_s + machine::service_s(platform, local) : read_s;
 }
@@ -332,7 +333,7 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
                                 bool keep_gaps) {
   const sched::Schedule& schedule = setting.schedule;
   const machine::Platform& platform = setting.platform;
-  const double gap_s = sched::seconds(platform.gap);
+  const double gap_of_nic_s = sched::seconds(platform.gap);
   const double complete_s = sched::seconds(platform.o_complete);
   const bool serial = platform.nic == machine::NicDiscipline::kSerial;
   Ports classes[2];
@@ -349,7 +350,7 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
     Ports& ports = classes[bytes > platform.interleave_bytes ? 0 : 1];
     ports.out[src.value].push_back(passage);
     if (serial) ports.in[dst.value].push_back(passage);
-    ports.held = ports.held || gap_s > 0 || (serial && passage.wire_s > 0);
+    ports.held = ports.held || passage.gap_s > 0 || (serial && passage.wire_s > 0);
   };
   for (std::uint32_t i = 0; i < ops_; ++i) {
     const OpId id(i);
@@ -362,37 +363,39 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const NodeId issued = NodeId::of(id, Moment::kIssued);
     const NodeId wire = NodeId::of(id, Moment::kWire);
-    const double latency_s = way.latency_s + machine::read_s(platform, way.local);
+    const bool local = way.passes_no_nic();
+    const double gap_s = way.scale_up ? 0 : gap_of_nic_s;
+    const double latency_s = way.latency_s + machine::read_s(platform, local);
     const double wire_s = wire_time_s[i];
     const bool atomic = sched::is_atomic(op.kind);
-    const double service_s = atomic ? machine::service_s(platform, way.local) : 0;
+    const double service_s = atomic ? machine::service_s(platform, local) : 0;
     if (atomic && any_served) {
       const sched::Slice& word = schedule.slices(op.reads).front();
-      words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire, service_s, way.local});
+      words[{word.buffer.value, word.offset}].push_back({times.wire_s, wire, service_s, local});
     }
     if (way.local) continue;
     if (!has_reply(op.kind)) {
-      pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s}, src, dst, bytes);
+      pass({wire, 0, times.wire_s, times.issued_s, issued, wire_s, gap_s}, src, dst, bytes);
       continue;
     }
     const double request_s = trace.request_s.empty() ? times.issued_s : trace.request_s[i];
     const NodeId request = NodeId::of(id, Moment::kRequest);
-    pass({request, 0, request_s, times.issued_s, issued, 0}, src, dst, 0);
+    pass({request, 0, request_s, times.issued_s, issued, 0, gap_s}, src, dst, 0);
     if (op.kind == OpKind::kGet) {
-      pass({wire, 0, times.wire_s, request_s + latency_s, request, wire_s}, dst, src, bytes);
+      pass({wire, 0, times.wire_s, request_s + latency_s, request, wire_s, gap_s}, dst, src, bytes);
       continue;
     }
     // Its reply has no moment of its own, but is done a fixed time after it begins.
     const NodeId done = NodeId::of(id, Moment::kDone);
     const double lead_s = wire_s + paths[paths.of(op.channel, true)].latency_s + complete_s;
-    pass({done, lead_s, times.wire_s, times.wire_s, wire, wire_s}, dst, src, bytes);
+    pass({done, lead_s, times.wire_s, times.wire_s, wire, wire_s, gap_s}, dst, src, bytes);
   }
   std::vector<std::uint32_t> depth;
   for (Ports& ports : classes) {
     if (!ports.held) continue;
     for (std::vector<Passage>& port : ports.out) {
       const auto hold_s = [&](const Passage& p) {
-        return serial ? std::max(gap_s, p.wire_s) : gap_s;
+        return serial ? std::max(p.gap_s, p.wire_s) : p.gap_s;
       };
       // What begins at one time takes no time, but for the last.
       const auto times = [&](const Passage& p) {

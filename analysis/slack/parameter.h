@@ -11,7 +11,7 @@ namespace slackline::analysis {
 /// What is added to one figure of a run; 0 is the run as it was.
 struct Parameter {
   enum class Kind : std::uint8_t {
-    kLatency,     // s, to every way's latency but those through memory
+    kLatency,     // s, to every way's latency but those within a machine
     kPost,        // s, to o_post; a straggler's posts take it times its slowdown
     kCompletion,  // s, to o_complete
     kGap,         // s, to the gap

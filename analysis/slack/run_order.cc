@@ -29,7 +29,7 @@ Constraint of_arrivals(const Constraint& c, const machine::Setting& setting,
   if (!is_served(c.tail) || !is_served(c.head)) return c;
   const auto way_s = [&](NodeId node) {
     const machine::Path& way = paths[paths.of(schedule.op(node.op()).channel, false)];
-    return way.latency_s + (way.local ? 0 : machine::read_s(setting.platform, false));
+    return way.latency_s + (way.passes_no_nic() ? 0 : machine::read_s(setting.platform, false));
   };
   Constraint result = c;
   result.tail = NodeId::of(c.tail.op(), Moment::kRequest);

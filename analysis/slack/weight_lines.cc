@@ -147,7 +147,7 @@ void WeightLines::set_least() {
     case Kind::kLatency:
       least_ = -sched::seconds(platform_.latency);
       for (std::uint32_t p = 0, seen = 0; p < paths_.size(); ++p) {
-        if (paths_[machine::PathId(p)].local) continue;
+        if (paths_[machine::PathId(p)].passes_no_nic()) continue;
         const double latency_s = paths_[machine::PathId(p)].latency_s;
         least_ = seen++ == 0 ? -latency_s : std::max(least_, -latency_s);
       }
@@ -185,7 +185,7 @@ KeptOrder WeightLines::kept_order() const {
 
 Line WeightLines::latency(OpId id, bool back) const {
   const machine::Path& way = paths_[paths_.of(schedule_.op(id).channel, back)];
-  return {way.latency_s, parameter_.kind == Kind::kLatency && !way.local ? 1.0 : 0};
+  return {way.latency_s, parameter_.kind == Kind::kLatency && !way.passes_no_nic() ? 1.0 : 0};
 }
 
 Line WeightLines::hold(OpId id) const {
@@ -265,7 +265,7 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
       return Lines(complete(head));
     case Weight::kRequest: {
       const bool atomic = schedule_.op(tail).kind != OpKind::kGet;
-      const bool local = paths_[paths_.of(schedule_.op(tail).channel, false)].local;
+      const bool local = paths_[paths_.of(schedule_.op(tail).channel, false)].passes_no_nic();
       const double read_s = machine::read_s(platform_, local);
       const Line asked{atomic ? read_s + machine::service_s(platform_, local) : read_s, 0};
       return Lines(latency(tail, false) + asked);
@@ -291,11 +291,14 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
       }
       return Lines(line);
     }
-    case Weight::kOutPort:
-      if (platform_.nic != machine::NicDiscipline::kSerial) return Lines(gap_);
+    case Weight::kOutPort: {
+      const Line gap =
+          paths_[paths_.of(schedule_.op(tail).channel, false)].scale_up ? Line{} : gap_;
+      if (platform_.nic != machine::NicDiscipline::kSerial) return Lines(gap);
       // A request that leaves is empty, whatever its operation brings back.
-      if (c.tail.moment() == Moment::kRequest) return Lines(gap_);
-      return Lines::highest(wire(tail), Lines(gap_), least_);
+      if (c.tail.moment() == Moment::kRequest) return Lines(gap);
+      return Lines::highest(wire(tail), Lines(gap), least_);
+    }
     case Weight::kInPort:
       return c.tail.moment() == Moment::kRequest ? Lines{} : wire(tail);
   }

@@ -302,7 +302,7 @@ void StealRun::start_message(const machine::PortArbiter::Start& start, bool larg
   machine::PortArbiter& ports = large ? large_ : small_;
   message(id).wire_s = now_s_;
   if (!serial_) {
-    free_at_start(ports, start, gap_s_, {id, out_free(large)});
+    free_at_start(ports, start, gap_s(paths_[path_of(id)]), {id, out_free(large)});
   }
   if (large) {
     clock_.transmit(now_s_, path_of(id), bytes(id), id);
@@ -315,7 +315,7 @@ void StealRun::sent(OpId id) {
   const machine::Path& way = paths_[path_of(id)];
   if (!way.local && serial_) {
     const bool large = is_large(id);
-    free_at_end(large ? large_ : small_, way.src_nic, way.dst_nic, message(id).wire_s, gap_s_,
+    free_at_end(large ? large_ : small_, way.src_nic, way.dst_nic, message(id).wire_s, gap_s(way),
                 {id, out_free(large)});
   }
   const double arrival_s = now_s_ + way.latency_s;

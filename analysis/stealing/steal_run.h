@@ -100,6 +100,7 @@ class StealRun final : public machine::SettlingRun {
     const Message& m = message(id);
     return bytes_of(m.kind, m.vertices);
   }
+  double gap_s(const machine::Path& way) const { return way.scale_up ? 0 : gap_s_; }
   void reach(double time_s) { figures_.makespan_s = std::max(figures_.makespan_s, time_s); }
 
   const StealOptions options_;

@@ -29,6 +29,7 @@ Ways::Ways(const machine::Platform& platform, const machine::Wiring& wiring)
         way.load_s_per_b = 1 / way.bytes_per_s;
         continue;
       }
+      way.scale_up = route.scale_up;
       for (const machine::LinkId id : route.links) {
         const double rate = link_bytes_per_s_[id.value];
         way.bytes_per_s = way.bytes_per_s == 0 ? rate : std::min(way.bytes_per_s, rate);

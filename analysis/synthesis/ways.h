@@ -19,8 +19,11 @@ struct Way {
   double latency_s = 0;     // one way
   double load_s_per_b = 0;  // what a byte takes of the time of all its links together
   bool local = false;       // through memory, without packets
+  bool scale_up = false;    // over a scale-up network, without packets
   std::uint32_t first_link = 0;
   std::uint32_t link_count = 0;
+
+  bool passes_no_nic() const { return local || scale_up; }
 };
 
 /// Of every ordered pair of ranks. Immutable; its size is their number and that of links passed.
@@ -45,13 +48,14 @@ class Ways {
 
   /// How long a message of `bytes` is on its way's slowest link, or on PCIe if that takes longer.
   double wire_s(const Way& way, std::uint64_t bytes) const {
-    const double on_wire = way.local ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
-    return std::max(on_wire / way.bytes_per_s, way.local ? 0 : pcie_.transfer_s(bytes));
+    const double on_wire =
+        way.passes_no_nic() ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
+    return std::max(on_wire / way.bytes_per_s, way.passes_no_nic() ? 0 : pcie_.transfer_s(bytes));
   }
   /// How long a port is kept from its next large message after it has sent or received one, with
   /// one message under way and one receive posted: the acknowledgement or the credit comes back.
   double pause_s(const Way& way) const {
-    return 2 * (way.latency_s + overhead_s_ + (way.local ? 0 : post_more_s_));
+    return 2 * (way.latency_s + overhead_s_ + (way.passes_no_nic() ? 0 : post_more_s_));
   }
 
  private:

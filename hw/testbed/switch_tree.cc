@@ -236,6 +236,11 @@ SwitchTree switch_tree(const Wiring& wiring) {
     throw Unsupported(
         "rails: the hosts of a testbed have one interface each; expected a platform with rails=1");
   }
+  if (wiring.node().scale_up.any()) {
+    throw Unsupported(
+        "scale_up_rate: the hosts of a testbed have one interface each, and no network within; "
+        "expected a platform without it");
+  }
   if (wiring.has_switches()) {
     throw Unsupported(
         "switches: those of a testbed forward and nothing else; expected a platform without the "

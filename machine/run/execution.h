@@ -243,7 +243,7 @@ class Execution final : public SettlingRun {
     const bool none = is_switch(op(id).rank) || (in_service_ && completions_.makes_one(id));
     return none ? 0 : o_complete_s_;
   }
-  double gap_s(const Path& way) const { return way.from_switch ? 0 : gap_s_; }
+  double gap_s(const Path& way) const { return way.from_switch || way.scale_up ? 0 : gap_s_; }
 
   const sched::Schedule& schedule_;
   const Platform& platform_;

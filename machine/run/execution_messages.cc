@@ -109,8 +109,8 @@ void Execution::sent(OpId id) {
     return;
   }
   if (sched::has_reply(o.kind)) {
-    // Neither memory nor a switch has a NIC that reads over PCIe.
-    const bool by_nic = !paths_[way].local && !paths_[way].to_switch;
+    // Neither memory, nor an accelerator's port, nor a switch has a NIC that reads over PCIe.
+    const bool by_nic = !paths_[way].passes_no_nic() && !paths_[way].to_switch;
     end_at(arrival_s + (by_nic ? read_s_ : 0), {id, Kind::kArrived});
     return;
   }
@@ -138,7 +138,7 @@ void Execution::meet(OpId id, double arrival_s) {
 
 // The source learns of it, unless the way back is cut before the acknowledgement leaves.
 void Execution::acknowledge(OpId id, double landed_s) {
-  if (platform_.ack_bytes != 0 && !way_of(id, true).local) {
+  if (platform_.ack_bytes != 0 && !way_of(id, true).passes_no_nic()) {
     return end_at(landed_s, {id, Kind::kAcknowledged});
   }
   const Path& back = paths_[path_of(id, true)];

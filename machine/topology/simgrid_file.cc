@@ -14,9 +14,10 @@ namespace slackline::machine {
 namespace {
 
 // The file has the rates and latencies.
-constexpr std::array<std::string_view, 10> kWithout = {
-    "rate",     "latency",   "rails",        "rail",        "rail_wiring",
-    "switches", "pcie_rate", "pcie_payload", "pcie_header", "numa_hop"};
+constexpr std::array<std::string_view, 15> kWithout = {
+    "rate",          "latency",          "rails",        "rail",         "rail_wiring",
+    "switches",      "pcie_rate",        "pcie_payload", "pcie_header",  "numa_hop",
+    "scale_up_rate", "scale_up_latency", "host_rate",    "host_latency", "host_scale_up_rate"};
 
 constexpr std::array<PlatformFigure, 1> kFigures = {{
     meaning("the network",

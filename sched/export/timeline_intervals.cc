@@ -152,8 +152,9 @@ std::string track_name(const TimelineInterval& interval, const TimelineNics& nic
   const bool passes_nic =
       interval.track == TimelineTrack::kNicOut || interval.track == TimelineTrack::kNicIn;
   if (!nics.are_several() || !passes_nic) return std::string(name(interval.track));
-  return fmt::format("nic {} {}", interval.nic,
-                     interval.track == TimelineTrack::kNicOut ? "out" : "in");
+  const std::string_view way = interval.track == TimelineTrack::kNicOut ? "out" : "in";
+  if (interval.nic == TimelineNics::kScaleUp) return fmt::format("scale-up {}", way);
+  return fmt::format("nic {} {}", interval.nic, way);
 }
 
 OpId message_end(const Schedule& schedule, const Trace& trace, OpId id) {

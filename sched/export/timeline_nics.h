@@ -7,8 +7,12 @@
 
 namespace slackline::sched {
 
-/// Of each channel the NIC of the host at either end, from 0. Both are empty where hosts have one.
+/// Of each channel the NIC of the host at either end, from 0, or kScaleUp. Both are empty where
+/// hosts have one NIC and no scale-up network.
 struct TimelineNics {
+  /// The rank's port of a network within its host.
+  static constexpr std::uint32_t kScaleUp = 0xffff'ffff;
+
   std::vector<std::uint32_t> at_source;
   std::vector<std::uint32_t> at_target;
 

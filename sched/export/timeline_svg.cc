@@ -70,6 +70,7 @@ std::string row_name(const TimelineInterval& first, bool is_new_nic, const Timel
   }
   if (!is_new_nic) return "";
   const std::string_view way = first.track == TimelineTrack::kNicOut ? "out" : "in";
+  if (first.nic == TimelineNics::kScaleUp) return fmt::format("scale-up {}", way);
   return nics.are_several() ? fmt::format("{} {}", way, first.nic) : std::string(way);
 }
 

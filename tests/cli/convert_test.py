@@ -36,7 +36,8 @@ class Convert(ProgramCase):
             events = json.loads(self.read("t.json"))["traceEvents"]
             both = json.loads(self.read("both.json"))["traceEvents"]
             named = [{(event["pid"] // runs, event["args"]["name"]) for event in all_events
-                      if event["name"] == "thread_name" and "nic" in event["args"]["name"]}
+                      if event["name"] == "thread_name"
+                      and ("nic" in event["args"]["name"] or "scale-up" in event["args"]["name"])}
                      for runs, all_events in ((1, events), (2, both))]
             self.assertEqual(*named)
             return named[0]
@@ -49,6 +50,10 @@ class Convert(ProgramCase):
         four = tracks("chain:ranks=4,bytes=2MiB,ready=none", "star:rails=2,ranks_per_node=2")
         self.assertLessEqual({(1, "nic 1 out"), (2, "nic 0 in")}, four)
         self.assertNotIn((1, "nic 0 out"), four)
+        self.assertEqual(tracks("chain:ranks=4,bytes=2MiB,ready=none",
+                                "star:ranks_per_node=2,scale_up_rate=400Gbps"),
+                         {(0, "scale-up out"), (1, "scale-up in"), (1, "nic 0 out"), (2, "nic 0 in"),
+                          (2, "scale-up out"), (3, "scale-up in")})
 
     def test_perfetto(self):
         self.good("simulate", PIPELINE, "--trace", "t")

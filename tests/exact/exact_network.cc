@@ -70,7 +70,7 @@ ExactNetwork::ExactNetwork(const machine::Setting& setting, const machine::Paths
 Rational ExactNetwork::wire_bytes(machine::PathId path, std::uint64_t bytes) const {
   Rational on_wire = bytes;
   const machine::Framing& framing = setting_.wiring.framing();
-  if (paths_[path].local || bytes == 0) return on_wire;
+  if (paths_[path].passes_no_nic() || bytes == 0) return on_wire;
   const std::uint64_t packets = framing.mtu_bytes == 0 ? 1 : (bytes - 1) / framing.mtu_bytes + 1;
   on_wire += Rational(packets) * framing.packet_overhead;
   return on_wire * framing.coding_line_bits / framing.coding_payload_bits;

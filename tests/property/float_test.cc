@@ -89,6 +89,7 @@ Sample random_nodes(std::uint32_t seed) {
   Dice dice(seed);
   testing::random_node(dice, sample.platform);
   sample.platform.node.ranks = 1 + dice.below(4);
+  testing::drop_lonely_scale_up(sample.platform);
   sample.platform.node.cpu_atomic_sharer = sample.platform.atomic_service_shared = {};
   // Several ranks may post in one instant.
   if (sample.platform.gap.count() == 0) sample.platform.gap = testing::us(0.05);

@@ -96,7 +96,9 @@ class FrozenRun {
     double begin_s;
     double joined_s;
     double wire_s;
+    double gap_s = 0;  // that its sender's port keeps
   };
+  static constexpr std::uint32_t kScaleUpPorts = 1u << 30;  // numbered behind all NICs
 
   const sched::Op& op(std::uint32_t i) const { return schedule_.ops()[i]; }
   static double s(sched::Time time) { return sched::seconds(time); }
@@ -160,6 +162,22 @@ class FrozenRun {
     const std::uint32_t per_node = platform_.node.ranks;
     return per_node > 1 && channel.src.value / per_node == channel.dst.value / per_node;
   }
+  // Over a network of the node, which has a port for each of its ranks.
+  bool scales_up(std::uint32_t i) const {
+    if (!local(i) || platform_.node.scale_up.rate.bits_per_second == 0) return false;
+    const sched::Channel& channel = schedule_.channel(op(i).channel);
+    return channel.src != channel.dst;
+  }
+  // Nodes are the hosts of a star, in order.
+  std::uint32_t host(sched::RankId rank) const { return rank.value / platform_.node.ranks; }
+  template <class Value>
+  static Value of_host(const machine::ForHosts<Value>& all, std::uint32_t host, Value others) {
+    Value found = others;
+    for (const auto& run : all.runs) {
+      if (host >= run.first && host <= run.last) found = run.value;
+    }
+    return found;
+  }
   // The same both ways.
   double latency_s(std::uint32_t i) const {
     if (!sched::is_initiator(op(i).kind)) return 0;  // nobody asks
@@ -170,8 +188,12 @@ class FrozenRun {
     if (!local(i)) {
       // Of a machine's only NIC, which is in its first zone.
       const int hops = (zone(channel.src) != 0 ? 1 : 0) + (zone(channel.dst) != 0 ? 1 : 0);
-      return s(platform_.latency) + hops * s(platform_.node.numa_hop);
+      const machine::Time farther =
+          of_host(platform_.hosts.latency, host(channel.src), machine::Time{0}) +
+          of_host(platform_.hosts.latency, host(channel.dst), machine::Time{0});
+      return s(platform_.latency) + hops * s(platform_.node.numa_hop) + s(farther);
     }
+    if (scales_up(i)) return s(platform_.node.scale_up.latency);
     const bool far = zone(channel.src) != zone(channel.dst);
     return s(platform_.node.memory_latency) + (far ? s(platform_.node.zone_latency) : 0);
   }
@@ -220,7 +242,17 @@ class FrozenRun {
   double wire(std::uint32_t i, sched::RankId src, sched::RankId dst) const {
     const std::uint64_t bytes = schedule_.payload_bytes(op(i));
     const machine::Rate pair = delays_.pair_rate(src, dst);
-    if (!local(i)) return platform_.transfer_s(bytes, pair);
+    const bool within = local(i);
+    if (!within || scales_up(i)) {
+      // The slowest of both ends and of what the plan has for the pair.
+      const machine::Rate others = within ? platform_.node.scale_up.rate : platform_.rate;
+      const auto& of_hosts = within ? platform_.hosts.scale_up_rate : platform_.hosts.rate;
+      std::uint64_t least = std::min(of_host(of_hosts, host(src), others).bits_per_second,
+                                     of_host(of_hosts, host(dst), others).bits_per_second);
+      if (pair.bits_per_second != 0) least = std::min(least, pair.bits_per_second);
+      if (within) return static_cast<double>(bytes) / machine::Rate{least}.bytes_per_second();
+      return platform_.transfer_s(bytes, machine::Rate{least});
+    }
     const machine::Rate copy = platform_.copy_rate;
     const bool slow = pair.bits_per_second != 0 && pair.bits_per_second < copy.bits_per_second;
     return static_cast<double>(bytes) / (slow ? pair : copy).bytes_per_second();
@@ -305,10 +337,15 @@ class FrozenRun {
     using Served = std::tuple<double, std::uint32_t, double>;
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<Served>> words;
     const auto pass = [&](std::uint32_t src, std::uint32_t dst, std::uint32_t number,
-                          std::uint64_t bytes, const Passage& passage) {
+                          std::uint64_t bytes, Passage passage) {
       const bool large = bytes > platform_.interleave_bytes;
-      out[{nic(src, dst, number), large}].push_back(passage);
-      in[{nic(dst, src, number), large}].push_back(passage);
+      const bool within = scales_up(passage.node / kMoments);
+      passage.gap_s = within ? 0 : s(platform_.gap);
+      const auto port = [&](std::uint32_t rank, std::uint32_t peer) {
+        return within ? kScaleUpPorts + rank : nic(rank, peer, number);
+      };
+      out[{port(src, dst), large}].push_back(passage);
+      in[{port(dst, src), large}].push_back(passage);
     };
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
       if (!sched::is_initiator(op(i).kind)) continue;
@@ -323,7 +360,7 @@ class FrozenRun {
         words[{word.buffer.value, word.offset}].push_back(
             {t.wire_s, node(i, kServed), service_s(i)});
       }
-      if (local(i)) continue;
+      if (local(i) && !scales_up(i)) continue;
       if (op(i).kind != Kind::kGet && !sched::is_atomic(op(i).kind)) {
         pass(src, dst, number, bytes,
              {node(i, kWire), t.wire_s, t.issued_s, wire(i, channel.src, channel.dst)});
@@ -340,18 +377,18 @@ class FrozenRun {
     std::map<bool, bool> any_takes_time;
     for (const auto& [port, passages] : out) {
       for (const Passage& p : passages) {
-        if (p.wire_s > 0 || platform_.gap.count() > 0) any_takes_time[port.second] = true;
+        if (p.wire_s > 0 || p.gap_s > 0) any_takes_time[port.second] = true;
       }
     }
     for (const auto& [port, passages] : out) {
       if (!any_takes_time[port.second]) continue;
       for (const Passage& a : passages) {
-        const double held_s = std::max(s(platform_.gap), a.wire_s);
+        const double held_s = std::max(a.gap_s, a.wire_s);
         for (const Passage& b : passages) {
           const auto key = [](const Passage& p, double keeps_s) {
             return std::tuple(p.begin_s, keeps_s > 0, p.joined_s, p.node);
           };
-          if (key(a, held_s) < key(b, std::max(s(platform_.gap), b.wire_s))) {
+          if (key(a, held_s) < key(b, std::max(b.gap_s, b.wire_s))) {
             arcs_.push_back({a.node, b.node, held_s});
           }
         }

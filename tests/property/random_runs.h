@@ -92,6 +92,25 @@ inline void random_node(Dice& random, machine::Platform& p) {
   p.node.cpu_atomic_sharer = sched::Time{random.pick({0, 20'000})};
   p.atomic_service_shared = sched::Time{random.pick({0, 600'000})};
   p.nic_read = sched::Time{random.pick({0, 500'000})};
+  // Some have a network within, and hosts that differ. Nothing is drawn for it either.
+  if (p.node.is_shared() && p.node.zones == 2 && p.node.memory_latency.count() != 100'000) {
+    p.node.scale_up = {{3 * p.rate.bits_per_second}, sched::Time{240'000}};
+    if (p.nic_read.count() == 0) {
+      p.hosts.scale_up_rate.runs = {{1, 2, {2 * p.rate.bits_per_second}}};
+    }
+  }
+  if (p.node.zones == 3 && p.node.zone_latency.count() == 0) {
+    p.hosts.rate.runs = {{0, 0, {p.rate.bits_per_second / 2}},
+                         {2, 5, {p.rate.bits_per_second / 4}}};
+    p.hosts.latency.runs = {{1, 2, sched::Time{330'000}}};
+  }
+}
+
+/// A network within a node is refused where nobody shares it.
+inline void drop_lonely_scale_up(machine::Platform& p) {
+  if (p.node.is_shared()) return;
+  p.node.scale_up = {};
+  p.hosts.scale_up_rate = {};
 }
 
 /// Threads that share what their processes have, and NICs in one of the zones: of a node as above.
@@ -99,6 +118,7 @@ inline void random_sharing(Dice& random, machine::Platform& p) {
   p.node.threads_per_qp = 1 + random.below(3);
   p.node.threads = p.node.threads_per_qp * (1 + random.below(2));
   p.node.ranks = p.node.threads * (1 + random.below(2));
+  drop_lonely_scale_up(p);
   p.node.qp_sharer = sched::Time{random.pick({0, 130'000, 450'000})};
   p.node.update_sharer = sched::Time{random.pick({0, 41'000, 300'000})};
   p.node.numa_hop = sched::Time{random.pick({0, 60'000, 700'000})};

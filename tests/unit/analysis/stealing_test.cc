@@ -49,6 +49,8 @@ const char* const kPlatforms[] = {
     "star:rate=8Gbps,latency=1us",  // no overheads: things meet in one instant
     "star:rate=1Gbps,latency=3us,o_post=1us,o_complete=2us,gap=5us,interleave=0",
     "star:nic=fair,rate=1Gbps,latency=1us,o_post=300ns,gap=1us,ranks_per_node=3",
+    "star:rate=1Gbps,latency=1us,gap=1us,interleave=64B,ranks_per_node=3,scale_up_rate=2Gbps,"
+    "scale_up_latency=300ns,host_rate=1:500Mbps",
     "star:rate=1Gbps,latency=1us,mtu=64B,packet_overhead=40B,coding=64/66",
     "fat-tree:arity=4,rate=400Mbps,latency=1us,o_complete=100ns",
 };

@@ -126,6 +126,8 @@ TEST(OtherSimulators, RefuseFiguresThatTheyHaveNoPlaceFor) {
       {"ranks_per_node=3", "ranks_per_node"},
       {"own_messages=memory", "own_messages"},
       {"rails=2", "rails"},
+      {"host_rate=1:5Gbps", "host_rate"},
+      {"host_latency=1:5us", "host_latency"},
       {"switches=switch", "switches"}};
   for (const auto& [figure, lacking] : cases) {
     const machine::Platform platform = machine::parse_platform_spec("star:" + figure);
