@@ -16,6 +16,7 @@
 #include "cli/cores.h"
 #include "cli/cpu_report.h"
 #include "cli/distribution_files.h"
+#include "cli/fluid_files.h"
 #include "cli/frozen_run.h"
 #include "cli/output_file.h"
 #include "cli/report_file.h"
@@ -52,6 +53,7 @@ class Simulate : public Command {
                    "with --engine analytic: keep runs that noise has put slightly out of order");
     arguments.output("--trace", trace_file_, "write the times of every operation there");
     arguments.output("--links", link_file_, "write there what passed each link, and when (CSV)");
+    fluid_files_.declare(arguments);
     arguments.file("--report", report_file_, "write the run there as a page for a browser");
     arguments.flag("--cpu", cpu_, "how busy each rank's processor was, and with what");
     reader_.declare(arguments, "every rank and link, not the first few");
@@ -75,20 +77,25 @@ class Simulate : public Command {
           fmt::format("{} without --samples: one run has no distribution; expected both",
                       distribution_.given()));
     }
+    const bool has_queues =
+        setting.engine->name == analysis::kFluidEngine.name && setting.platform.congestion.any();
+    fluid_files_.check(has_queues);
     if (samples > 1 && cpu_) {
       throw InputError(fmt::format(
           "--samples {} with --cpu: expected one of them; a sample has the seed of the first plus "
           "its number, and can be run alone",
           samples));
     }
-    if (samples > 1 && (trace_file_ || link_file_ || workload_.message_file())) {
+    if (samples > 1 &&
+        (trace_file_ || link_file_ || workload_.message_file() || !fluid_files_.given().empty())) {
       throw InputError(
           fmt::format("--samples {} with {}: expected one of them; a sample has the seed of the "
                       "first plus its number, and can be run alone",
                       samples,
-                      trace_file_  ? "--trace"
-                      : link_file_ ? "--links"
-                                   : "--messages"));
+                      trace_file_                     ? "--trace"
+                      : link_file_                    ? "--links"
+                      : !fluid_files_.given().empty() ? fluid_files_.given()
+                                                      : "--messages"));
     }
     if (const auto code = run_streamed(setting, {samples, jobs, {}}, console)) return *code;
     if (trace_file_) source_.takes(kMemoryOfTracedOp);
@@ -105,10 +112,11 @@ class Simulate : public Command {
  private:
   // Each file has a place of its own, to which one can write.
   void check_outputs() const {
-    const std::pair<std::string_view, std::optional<std::string>> outputs[] = {
+    std::vector<std::pair<std::string_view, std::optional<std::string>>> outputs = {
         {"--trace", trace_file_},         {"--links", link_file_},
         {"--report", report_file_},       {"--csv", distribution_.csv()},
         {"--plot", distribution_.plot()}, {"--messages", workload_.message_file()}};
+    for (const auto& output : fluid_files_.files()) outputs.push_back(output);
     for (const auto& [option, file] : outputs) {
       if (!file) continue;
       if (reader_.json && *file == "-") {
@@ -126,7 +134,8 @@ class Simulate : public Command {
 
   // Beside what its result says.
   bool wants_trace() const {
-    return trace_file_ || link_file_ || report_file_ || cpu_ || workload_.given();
+    return trace_file_ || link_file_ || report_file_ || cpu_ || workload_.given() ||
+           !fluid_files_.given().empty();
   }
 
   int run_once(const LoadedSchedule& loaded, const RunSetting& setting, Console& console) const {
@@ -146,11 +155,14 @@ class Simulate : public Command {
       lanes = lanes_to_add_up(loaded.schedule);
     }
     analysis::FluidRun fluid;
+    analysis::FluidSeries series = fluid_files_.series(settled.setting());
     const bool has_queues =
         settled.engine().name == analysis::kFluidEngine.name && setting.platform.congestion.any();
     if (has_queues) {
       console.phase("simulating");
-      fluid = analysis::run_fluid_with_links(settled.setting().adding_up(lanes));
+      const bool is_told = !fluid_files_.given().empty();
+      fluid = analysis::run_fluid_with_links(settled.setting().adding_up(lanes),
+                                             is_told ? &series : nullptr);
     }
     sched::Trace trace = has_queues ? std::move(fluid.trace) : settled.run(console, lanes);
     trace.title = loaded.title;
@@ -159,6 +171,7 @@ class Simulate : public Command {
       console.phase("writing");
       deliver(link_file_, link_csv(settled.setting(), trace), console);
     }
+    fluid_files_.write(loaded.name, settled.setting(), series, result.makespan_s, console);
     workload_.write_messages(loaded.schedule, trace, console);
     if (trace_file_) {
       console.phase("writing");
@@ -258,6 +271,7 @@ class Simulate : public Command {
   WorkloadSource workload_;
   SimulationOptions options_{"simgrid"};
   DistributionFiles distribution_;
+  FluidFiles fluid_files_;
   std::optional<std::uint32_t> samples_, jobs_;
   std::optional<std::string> link_file_;
   std::optional<std::string> trace_file_;

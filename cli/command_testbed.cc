@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/json_output.h"
+#include "cli/list_row.h"
 #include "cli/program.h"
 #include "cli/table.h"
 #include "engines/network.h"
@@ -309,27 +310,26 @@ class TestbedCommand : public Command {
   }
 
   std::string report(const hw::SwitchTree& tree, const machine::Platform& platform) const {
-    std::string text = fmt::format("{}\n", platform.name);
+    Table head({Align::kLeft, Align::kLeft});
     if (platform.topology.kind() != machine::TopologyKind::kSimgridFile) {
-      text += fmt::format("  figures   {}\n", platform.spec());
+      add_list_row(head, "figures", platform.spec());
     }
     if (factor_) {
-      text += fmt::format(
-          "  scaled    rates by {0:.6g}, latencies by {1:.6g}; not this machine's "
-          "own overheads\n",
-          *factor_, 1 / *factor_);
+      head.add({"scaled", fmt::format("rates by {0:.6g}, latencies by {1:.6g}; not this machine's "
+                                      "own overheads",
+                                      *factor_, 1 / *factor_)});
     }
-    text += fmt::format("  hosts     {}, {} to {}\n  latency   {}\n", tree.hosts.size(),
-                        hw::testbed_address(0),
-                        hw::testbed_address(static_cast<std::uint32_t>(tree.hosts.size()) - 1),
-                        latency_of_ways(tree));
+    head.add({"hosts",
+              fmt::format("{}, {} to {}", tree.hosts.size(), hw::testbed_address(0),
+                          hw::testbed_address(static_cast<std::uint32_t>(tree.hosts.size()) - 1))});
+    head.add({"latency", latency_of_ways(tree)});
     Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight});
     table.add({"cable of", "to", "up", "down"});
     visit_cables(
         tree, [&](const std::string& name, std::uint32_t on, const hw::SwitchTree::Cable& cable) {
           table.add({name, switch_name(on), shown_rate(cable.up), shown_rate(cable.down)});
         });
-    return text + "\n" + table.text("  ") +
+    return platform.name + "\n" + head.text("  ") + "\n" + table.text("  ") +
            "\n  nothing was built; it is for a command behind --, as long as that takes\n";
   }
 

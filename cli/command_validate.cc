@@ -296,10 +296,12 @@ class Validate : public Command {
       const analysis::Validation& validation = found.trials.validation;
       ValidationTolerance tolerance = wanted.tolerance;
       tolerance.noise_s = found.trials.noise_s;
+      tolerance.unsteady_s = found.waited_s + found.clock_error_s;
       return answer({loaded, setting, found.on, validation, found.predictions, tolerance,
                      wanted.choice_text(validation.trials.size(), loaded.schedule.op_count()),
                      wanted.delay_text(validation.makespan_s),
-                     RealRepeats{wanted.repeats, found.trials.undelayed_s, found.trials.noise_s}},
+                     RealRepeats{wanted.repeats, found.trials.undelayed_s, found.trials.noise_s,
+                                 found.waited_s, found.clock_error_s}},
                     std::nullopt, seen);
     });
   }

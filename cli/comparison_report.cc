@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "cli/human.h"
+#include "cli/list_row.h"
 #include "cli/slack_run.h"
 #include "machine/event_queue.h"
 
@@ -134,7 +135,7 @@ class Comparing {
     std::string text = table.text("  ");
     Table lines({Align::kLeft, Align::kLeft});
     if (a.platform == b.platform) {
-      if (!a.platform.empty()) lines.add({"figures", a.platform});
+      if (!a.platform.empty()) add_list_row(lines, "figures", a.platform);
     } else {
       if (!a.platform.empty()) lines.add({"first on", a.platform});
       if (!b.platform.empty()) lines.add({"second on", b.platform});

@@ -1,5 +1,8 @@
 #include "cli/measured_validation.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "analysis/slack/observed_slack.h"
 #include "analysis/slack/timed_slack.h"
 #include "base/statistics.h"
@@ -24,6 +27,15 @@ std::vector<double> medians(const std::vector<std::vector<double>>& floats_s) {
   return result;
 }
 
+// For how long the rank that waited longest for a processor did so, in an iteration on average.
+double waited_s(const hw::RunResult& result) {
+  double most_s = 0;
+  for (const hw::ProcessorUse& use : result.processor) {
+    most_s = std::max(most_s, use.waited_s.value_or(0));
+  }
+  return most_s / static_cast<double>(result.makespans_s.size());
+}
+
 }  // namespace
 
 MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting& setting,
@@ -38,12 +50,16 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
   run_options.platform = setting.platform;
   run_options.order = settled.setting().order;
   hw::Leader leader(*joined.mesh, *joined.transport);
+  MeasuredValidation found;
+  std::vector<double> waits_s;  // by run
   const analysis::MeasuredRun run = [&](const machine::DelayPlan& plan) {
     run_options.delays = plan;
-    return leader.run(schedule, run_options).trace;
+    hw::RunResult result = leader.run(schedule, run_options);
+    waits_s.push_back(waited_s(result));
+    found.clock_error_s = std::max(found.clock_error_s, result.clock_error_s);
+    return std::move(result.trace);
   };
 
-  MeasuredValidation found;
   console.phase("running");
   std::vector<std::vector<double>> floats_s;
   std::vector<double> makespans_s;
@@ -65,6 +81,7 @@ MeasuredValidation validate_here(const LoadedSchedule& loaded, const RunSetting&
   found.trials = analysis::run_measured_trials(
       schedule, setting.delays, trials, options.repeats, run,
       [&](std::uint32_t done) { console.progress("running", done, pairs); });
+  found.waited_s = base::value_at(waits_s, waits_s.size() * 9 / 10);
   found.on = "run:" + std::string(joined.transport->name());
   return found;
 }

@@ -20,6 +20,8 @@ struct MeasuredValidation {
   std::string on;  // "run:shm"
   std::vector<DelayPrediction> predictions;
   analysis::MeasuredTrials trials;
+  double waited_s = 0;       // RealRepeats::waited_s
+  double clock_error_s = 0;  // RealRepeats::clock_error_s
 };
 
 struct MeasuredValidationOptions {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/human.h"
+#include "cli/list_row.h"
 #include "machine/node_count.h"
 
 namespace slackline::cli {
@@ -18,7 +19,7 @@ void add_platform(Answer& answer, std::string_view shown, const machine::Platfor
 void add_platform_rows(Table& table, std::string_view shown, const machine::Platform& platform,
                        std::uint32_t ranks) {
   table.add({"platform", std::string(shown)});
-  table.add({"figures", platform.spec()});
+  add_list_row(table, "figures", platform.spec());
   const auto nodes = machine::node_count(platform);
   const std::uint32_t taken =
       platform.node.count_for(ranks - std::min(ranks, platform.switches.count()));

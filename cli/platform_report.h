@@ -15,7 +15,7 @@ namespace slackline::cli {
 void add_platform(Answer& answer, std::string_view shown, const machine::Platform& platform,
                   std::uint32_t ranks, std::optional<std::string_view> spec = {});
 
-/// The platform as `shown`, all of its figures in one line (defaults too; `--platform` takes it),
+/// The platform as `shown`, all of its figures (defaults too; `--platform` takes them in one line),
 /// and that the run takes more nodes than the machine has, if it does.
 void add_platform_rows(Table& table, std::string_view shown, const machine::Platform& platform,
                        std::uint32_t ranks);

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/facts_report.h"
 #include "cli/human.h"
+#include "cli/processor_report.h"
 #include "cli/simulation_report.h"
 #include "machine/issue_policy.h"
 
@@ -72,6 +73,11 @@ void answer_run(Answer& answer, const RealRun& run) {
   answer.set("late_start_s", result.late_start_s);
   answer.row("late start", fmt::format("up to {}, which is in the makespan",
                                        sched::human_seconds(result.late_start_s)));
+  answer.row("processor", processor_row(result.processor, run.facts));
+  if (answer.json() != nullptr) {
+    add_processor(result.processor, *answer.json());
+    add_fullest_host(run.facts, *answer.json());
+  }
   answer.row("bytes", proof(run));
   if (const auto counts = multicasts_of(run.facts)) {
     answer.row("multicast", multicast_row(*counts));

@@ -10,6 +10,7 @@
 #include "base/split.h"
 #include "cli/frozen_run.h"
 #include "cli/human.h"
+#include "cli/list_row.h"
 #include "engines/engines.h"
 #include "engines/network.h"
 #include "engines/other_simulators.h"
@@ -132,7 +133,8 @@ void answer_simulators(Answer& answer, const machine::Platform& platform,
                        const std::optional<double>& within) {
   const SimulatorMakespan* const first = first_answer(said);
   answer.both("platform", "platform", Value(platform.name));
-  answer.both("platform_spec", "figures", Value(platform.spec()));
+  answer.set("platform_spec", platform.spec());
+  add_list_row(answer.head(), "figures", platform.spec());
   if (within) {
     answer.set("within", Value(*within));
     answer.row("within", fmt::format("{:.4g} %: {}", 100 * *within,

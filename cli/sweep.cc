@@ -61,7 +61,7 @@ int run_sweep(const std::vector<SweepSize>& sizes, const JoinedRank& joined, Swe
     report.add(size.bytes, size.loaded,
                figures_of(size.loaded.schedule, size.loaded.pattern, result.trace,
                           std::move(result.makespans_s), line),
-               contents, console);
+               result.processor, contents, console);
   }
   const std::vector<hw::RankFacts> facts = hw::gather_facts(*joined.mesh, *joined.transport);
   if (reports) report.end(facts, console);

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "cli/facts_report.h"
+#include "cli/processor_report.h"
 #include "cli/table.h"
 #include "machine/issue_policy.h"
 
@@ -70,7 +71,13 @@ void SweepReport::begin(std::string_view transport, Console& console) {
 }
 
 void SweepReport::add(std::uint64_t bytes, const LoadedSchedule& loaded, const RunFigures& figures,
-                      const Contents& contents, Console& console) {
+                      const std::vector<hw::ProcessorUse>& processor, const Contents& contents,
+                      Console& console) {
+  const auto share = [](const std::vector<hw::ProcessorUse>& of) {
+    const auto longest = longest_wait(of);
+    return longest ? longest->share : -1;
+  };
+  if (!waits_ || share(processor) > share(waits_->processor)) waits_ = {bytes, processor};
   if (!json_) {
     console.print(line_of(sched::human_bytes(bytes), figure_cells(figures)));
     if (!contents.ok()) console.print(contents.report());
@@ -83,6 +90,7 @@ void SweepReport::add(std::uint64_t bytes, const LoadedSchedule& loaded, const R
   json_->set("message_bytes", figures.message_bytes);
   json_->set("iterations", figures.makespan.count);
   add_figures(figures, *json_);
+  add_processor(processor, *json_);
   contents.add_to(*json_);
   json_->end();
 }
@@ -91,10 +99,15 @@ void SweepReport::end(const std::vector<hw::RankFacts>& facts, Console& console)
   if (json_) {
     json_->end();
     add_facts(facts, *json_);
+    add_fullest_host(facts, *json_);
     console.print(json_->text());
-  } else if (subject_.reader.all) {
-    console.print('\n' + facts_table(facts));
+    return;
   }
+  if (waits_) {
+    console.print(fmt::format("\n  processor  at {}: {}\n", sched::human_bytes(waits_->bytes),
+                              processor_row(waits_->processor, facts)));
+  }
+  if (subject_.reader.all) console.print('\n' + facts_table(facts));
 }
 
 }  // namespace slackline::cli

@@ -33,12 +33,20 @@ class SweepReport {
   /// In this order. Lines are written at once, so that an error may stand behind some of them.
   void begin(std::string_view transport, Console& console);
   void add(std::uint64_t bytes, const LoadedSchedule& loaded, const RunFigures& figures,
-           const Contents& contents, Console& console);
+           const std::vector<hw::ProcessorUse>& processor, const Contents& contents,
+           Console& console);
   void end(const std::vector<hw::RankFacts>& facts, Console& console);
 
  private:
+  // Of the size at which a rank waited longest for its processor.
+  struct LongestWaits {
+    std::uint64_t bytes = 0;
+    std::vector<hw::ProcessorUse> processor;
+  };
+
   SweepSubject subject_;
   std::optional<JsonOutput> json_;
+  std::optional<LongestWaits> waits_;
 };
 
 }  // namespace slackline::cli

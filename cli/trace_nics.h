@@ -7,8 +7,8 @@
 
 namespace slackline::cli {
 
-/// By the platform that the trace names: none where its hosts have one NIC each, or it names no
-/// platform, as those of real runs.
+/// By the hosts that the trace tells of (machine::node_of_trace()): none where they have one NIC
+/// each.
 sched::TimelineNics nics_of(const sched::Schedule& schedule, const sched::Trace& trace);
 
 }  // namespace slackline::cli

@@ -12,6 +12,7 @@
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
 #include "machine/setting.h"
+#include "machine/timeline_nics.h"
 #include "sched/file.h"
 
 namespace slackline::cli {
@@ -24,7 +25,9 @@ struct Traced {
         trace(named.trace),
         platform(trace.platform.empty() ? machine::load_platform(machine::kDefaultPlatform)
                                         : machine::parse_platform_spec(trace.platform)),
-        delays(machine::delay_plan_from_toml(trace.delays, file + ": delays")) {}
+        delays(machine::delay_plan_from_toml(trace.delays, file + ": delays")) {
+    if (trace.platform.empty()) platform.node = machine::node_of_trace(trace);
+  }
   std::string file;
   const sched::Trace& trace;
   machine::Platform platform;

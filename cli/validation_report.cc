@@ -48,11 +48,31 @@ std::vector<double> ValidationReport::errors_s(std::size_t prediction) const {
   return errors;
 }
 
-std::uint64_t ValidationReport::beyond() const {
+std::uint64_t ValidationReport::beyond() const { return beyond(tolerance.unsteady_s); }
+
+std::uint64_t ValidationReport::unjudged() const { return beyond(0) - beyond(); }
+
+std::string ValidationReport::verdict() const {
+  if (const std::uint64_t outside = beyond()) {
+    return fmt::format("no: {} beyond it", human_count(outside, "op"));
+  }
+  const std::uint64_t open = unjudged();
+  if (open == 0) return "yes";
+  std::string text = fmt::format(
+      "not judged of {}: beyond it, by no more than ranks waited for a "
+      "processor ({})",
+      human_count(open, "op"), sched::human_seconds(real->waited_s));
+  if (real->clock_error_s > 0) {
+    text += fmt::format(" and clocks may differ ({})", sched::human_seconds(real->clock_error_s));
+  }
+  return text;
+}
+
+std::uint64_t ValidationReport::beyond(double more_s) const {
   const std::vector<double> errors = errors_s();
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    const double bound_s = tolerance.bound_s(validation.trials[i], validation.makespan_s);
+    const double bound_s = tolerance.bound_s(validation.trials[i], validation.makespan_s) + more_s;
     // An error that is no number is beyond any.
     if (!(std::abs(errors[i]) <= bound_s)) ++count;
   }
@@ -84,6 +104,9 @@ void ValidationReport::say(Answer& answer) const {
     answer.set("repeats", real->repeats);
     answer.set("noise_s", real->noise_s);
     answer.set("undelayed_s", real->undelayed_s);
+    answer.set("processor_wait_s", real->waited_s);
+    answer.set("clock_error_s", real->clock_error_s);
+    answer.set("unjudged", unjudged());
     std::vector<double> sorted_s = real->undelayed_s;
     std::sort(sorted_s.begin(), sorted_s.end());
     const auto quantile = [&](std::size_t percent) {
@@ -104,8 +127,7 @@ void ValidationReport::say(Answer& answer) const {
       : tolerance.given ? fmt::format("{:g} of the makespan", *tolerance.given)
                         : fmt::format("1e-9 of the makespan where the order held, {:g} elsewhere",
                                       ValidationTolerance::kElsewhere));
-  answer.row("ok", outside == 0 ? std::string("yes")
-                                : fmt::format("no: {} beyond it", human_count(outside, "op")));
+  answer.row("ok", verdict());
   answer.digest_row();
 
   // How far each prediction is off.

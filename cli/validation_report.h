@@ -41,6 +41,9 @@ struct ValidationTolerance {
   static constexpr double kElsewhere = 0.1;
   /// Of a real run: what no prediction can be held tighter than.
   std::optional<double> noise_s;
+  /// Of a real run, beside that: what ranks waited for processors, and how far clocks may differ.
+  /// What is beyond the rest by no more than that says nothing about a prediction.
+  double unsteady_s = 0;
 
   double bound_s(const analysis::TrialResult& result, double makespan_s) const {
     if (noise_s) return *noise_s + given.value_or(kElsewhere) * makespan_s;
@@ -55,6 +58,10 @@ struct RealRepeats {
   std::uint32_t repeats = 1;        // of each delayed run, and of the undelayed ones beside them
   std::vector<double> undelayed_s;  // makespans
   double noise_s = 0;               // MeasuredTrials::noise_s
+  /// How long a rank waited for a processor in an iteration, the longest rank's, in 90 % of the
+  /// runs at the most.
+  double waited_s = 0;
+  double clock_error_s = 0;  // the largest hw::RunResult::clock_error_s of any run
 };
 
 struct ValidationReport {
@@ -72,9 +79,11 @@ struct ValidationReport {
   /// knows.
   std::optional<std::string> no_promise = {};
 
-  /// No operation is beyond its tolerance.
+  /// No operation is beyond its tolerance, but for those of which it cannot be told.
   bool ok() const { return beyond() == 0; }
   std::uint64_t beyond() const;
+  /// Beyond their tolerance, by no more than ValidationTolerance::unsteady_s.
+  std::uint64_t unjudged() const;
 
   void say(Answer& answer) const;
   std::string csv() const;
@@ -82,6 +91,8 @@ struct ValidationReport {
 
  private:
   std::vector<double> errors_s(std::size_t prediction = 0) const;
+  std::uint64_t beyond(double more_s) const;
+  std::string verdict() const;
   // How far the predictions are off, for people.
   std::string spread_table() const;
 };

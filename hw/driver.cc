@@ -70,10 +70,11 @@ void require_bearable(const sched::Schedule& schedule, const machine::Delays& de
   }
 }
 
-void sleep_until(Executor::Clock::time_point at) {
+void sleep_until(Executor::Clock::time_point at, const std::function<void()>& before_spin) {
   // A sleep ends late, by the timer's slack and until a core is free.
   constexpr std::chrono::microseconds kSpin{300};
   std::this_thread::sleep_until(at - kSpin);
+  if (before_spin) before_spin();
   while (Executor::Clock::now() < at) sched_yield();
 }
 

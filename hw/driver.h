@@ -19,8 +19,9 @@ namespace slackline::hw {
 std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
                                             const machine::Delays& delays);
 
-/// Sleeps, and spins at the end: returns at that time, or later where cores are few.
-void sleep_until(Executor::Clock::time_point at);
+/// Sleeps, and spins at the end: returns at that time, or later where cores are few. Between the
+/// two it calls `before_spin`, which has some 300 us.
+void sleep_until(Executor::Clock::time_point at, const std::function<void()>& before_spin = {});
 
 /// Throws PeerLost if the mesh has lost a rank.
 void require_nobody_lost(const Mesh& mesh);

@@ -22,6 +22,8 @@ struct RankFacts {
   std::string kernel;   // its release
   std::string version;  // of Slackline
   TransportFacts transport;
+  /// The first rank of its host; found by who gathers, not told.
+  std::uint32_t first_of_host = 0;
 };
 
 /// Of this rank and the calling thread.
@@ -36,6 +38,17 @@ RankFacts decode_rank_facts(std::span<const std::byte> bytes);
 /// What all ranks have, by rank. All of them call it, as Mesh::all_gather(). Throws
 /// EnvironmentError naming the rank for what is none.
 std::vector<RankFacts> gather_facts(Mesh& mesh, const Transport& transport);
+
+/// How full a host is: of those that its ranks may run on, how many cores for how many ranks.
+struct HostUse {
+  std::uint32_t first_rank = 0;
+  std::uint32_t ranks = 0;
+  std::uint32_t cores = 0;
+};
+
+/// The host with the most ranks for a core, the first of equals; nothing where no rank tells its
+/// cores.
+std::optional<HostUse> fullest_host(std::span<const RankFacts> facts);
 
 /// The slowest link of them, in bit/s; nothing if one of them is not known.
 std::optional<std::uint64_t> line_rate(std::span<const RankFacts> facts);

@@ -12,8 +12,11 @@
 
 #include "base/error.h"
 #include "base/memory_limit.h"
+#include "base/number.h"
+#include "base/split.h"
 #include "base/system_file.h"
 #include "base/units.h"
+#include "hw/host_cores.h"
 #include "hw/mesh/neighbours.h"
 
 namespace slackline::hw {
@@ -94,6 +97,19 @@ std::optional<std::uint64_t> left_in_group(const std::string& limit, const std::
   return left_of(*most, *now);
 }
 
+// What this process may run on: its own cores, and of these no more than its control group is given
+// the time of ("200000 100000": 2 cores; "max": all).
+std::uint32_t usable_cores() {
+  std::uint64_t cores = std::max<std::size_t>(allowed_cores().size(), 1);
+  const std::string line = base::first_line("/sys/fs/cgroup/cpu.max");
+  std::string_view limit = line;
+  const auto quota = base::whole_number<std::uint64_t>(base::take_item(limit, ' '));
+  const auto period = base::whole_number<std::uint64_t>(limit);
+  if (quota && period && *period > 0)
+    cores = std::min(cores, std::max<std::uint64_t>(1, *quota / *period));
+  return static_cast<std::uint32_t>(cores);
+}
+
 std::string ranks_here(const RankNeeds& needs) {
   if (!needs.all_here) return fmt::format("a rank of {}", needs.ranks);
   return needs.ranks == 1 ? "1 rank" : fmt::format("{} ranks on one host", needs.ranks);
@@ -132,7 +148,7 @@ void require_cores(const RankNeeds& needs, const HostLimits& limits) {
 HostLimits host_limits() {
   HostLimits limits;
   limits.open_descriptors = open_descriptors();
-  limits.cores = static_cast<std::uint32_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  limits.cores = usable_cores();
   rlimit found = {};
   if (getrlimit(RLIMIT_NOFILE, &found) == 0) limits.descriptors = limit_of(found.rlim_max);
   // The superuser has none of processes.

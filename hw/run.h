@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hw/processor_watch.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
@@ -116,6 +117,8 @@ struct RunResult {
   std::vector<ClockErrors> clock_errors;
   /// The latest that a rank began an iteration after the common start: it was busy elsewhere.
   double late_start_s = 0;
+  /// By rank, over the iterations that count, each from its start until all ranks were through.
+  std::vector<ProcessorUse> processor;
   /// What the readings of the clock cost, per operation, of the rank where they cost most.
   double timestamp_overhead_s = 0;
   /// One reading, and how many there were in the trace's iteration.

@@ -22,6 +22,23 @@ Finish read_finish(ByteReader& reader) {
   return finish;
 }
 
+void write_processor(const ProcessorUse& use, ByteWriter& writer) {
+  writer.add(use.watched_s);
+  writer.add(use.waited_s.has_value());
+  writer.add(use.waited_s.value_or(0));
+  writer.add(use.preemptions);
+}
+
+ProcessorUse read_processor(ByteReader& reader) {
+  ProcessorUse use;
+  use.watched_s = reader.seconds();
+  const bool is_known = reader.flag();
+  const double waited_s = reader.seconds();
+  if (is_known) use.waited_s = waited_s;
+  use.preemptions = reader.get<std::uint64_t>();
+  return use;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(const RunGreeting& greeting) {
@@ -99,6 +116,7 @@ std::vector<std::byte> encode(const RunEnds& ends) {
   writer.add(ends.error_s);
   writer.add_list(std::span<const double>(ends.finishes_s));
   writer.add_text(std::string_view(ends.breach).substr(0, kMostBreach));
+  write_processor(ends.processor, writer);
   return writer.take();
 }
 
@@ -109,6 +127,7 @@ RunEnds read_run_ends(ByteReader& reader) {
   ByteReader::require(std::ranges::all_of(ends.finishes_s, ByteReader::is_time),
                       "a time that is none");
   ends.breach = reader.text(kMostBreach);
+  ends.processor = read_processor(reader);
   return ends;
 }
 

@@ -60,12 +60,13 @@ struct AllFinished {
 std::vector<std::byte> encode(const AllFinished& finished);
 AllFinished read_all_finished(ByteReader& reader, std::uint32_t ranks);
 
-/// After a run: when a rank was done, on rank 0's clock, by iteration; how far off that may be; and
-/// the first byte that is wrong.
+/// After a run: when a rank was done, on rank 0's clock, by iteration; how far off that may be; the
+/// first byte that is wrong; and whether it had a processor.
 struct RunEnds {
   double error_s = 0;
   std::vector<double> finishes_s;
   std::string breach;
+  ProcessorUse processor = {};
 };
 std::vector<std::byte> encode(const RunEnds& ends);
 RunEnds read_run_ends(ByteReader& reader);

@@ -12,11 +12,13 @@
 #include "hw/driver.h"
 #include "hw/executor.h"
 #include "hw/executor/channels.h"
+#include "hw/processor_watch.h"
 #include "hw/run_clock.h"
 #include "hw/run_pace.h"
 #include "hw/run_words.h"
 #include "hw/transport_choice.h"
 #include "machine/delays.h"
+#include "machine/timeline_nics.h"
 #include "sched/kept_memory.h"
 
 namespace slackline::hw {
@@ -97,6 +99,7 @@ class Run {
   Conclusion conclusion_;
   std::optional<sched::KeptMemory> kept_memory_;
   std::optional<RunClock> clock_;
+  ProcessorWatch processor_;
   double clock_read_s_ = 0;
   bool posted_ = false;
   bool begun_ = false;
@@ -227,12 +230,13 @@ RunStart Run::iterate(std::uint32_t iteration) {
   if (start - Clock::now() > kMostAhead) {
     throw EnvironmentError("rank 0 names a start that is more than a minute ahead");
   }
-  sleep_until(start);
+  sleep_until(start, [this] { processor_.begin(); });
   const double late_s = std::chrono::duration<double>(Clock::now() - start).count();
   begun_ = true;
   conclusion_.begin();
   executor_->begin(start);
   conclude(late_s);
+  processor_.end(agreed.counts);
   if (!options_.prove || !breach_.empty()) return agreed;
   if (const auto breach = executor_->first_breach()) {
     breach_ = fmt::format("iteration {}: {}", iteration, *breach);
@@ -306,7 +310,8 @@ void Run::gather_ends(RunResult& result) {
       error_s = std::max(error_s, span.error_s);
     }
   }
-  const std::vector<Bytes> told = mesh_.all_gather(encode(RunEnds{error_s, own, breach_}));
+  const std::vector<Bytes> told =
+      mesh_.all_gather(encode(RunEnds{error_s, own, breach_, processor_.use()}));
   double largest_s = 0;
   double second_s = 0;
   result.makespans_s.assign(finishes_.size(), 0);
@@ -314,6 +319,7 @@ void Run::gather_ends(RunResult& result) {
     const RunEnds ends = read_from(r, "end of a run", told[r], read_run_ends);
     second_s = std::max(second_s, std::min(largest_s, ends.error_s));
     largest_s = std::max(largest_s, ends.error_s);
+    result.processor.push_back(ends.processor);
     const std::vector<double>& finishes = ends.finishes_s;
     if (finishes.size() != finishes_.size()) {
       throw EnvironmentError(fmt::format("rank {} tells of {} iterations; expected {}", r,
@@ -397,6 +403,7 @@ RankRecord Run::record() {
 
 sched::Trace Run::trace_of(std::span<const RankRecord> records) const {
   sched::Trace trace = assemble_trace(schedule_, transport_.name(), records);
+  trace.engine += machine::rails_of_run(options_.platform.node);
   trace.delays = options_.delays.text();
   trace.seed = options_.delays.seed;
   return trace;

@@ -92,6 +92,7 @@ ShmWarden::~ShmWarden() {
   // This process lives, and takes care of itself.
   tell(-getpid());
   life_.reset();
+  kill(pid_, SIGCONT);  // somebody may have stopped it, and it would be waited for in vain
   base::wait_for(pid_);
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engines/engines.h"
 #include "engines/network.h"
+#include "machine/timeline_nics.h"
 
 namespace slackline::python {
 namespace {
@@ -44,6 +45,7 @@ std::shared_ptr<const Case> case_of(HeldSchedule schedule, const sched::Trace& t
   machine::Platform platform = trace.platform.empty()
                                    ? machine::load_platform(machine::kDefaultPlatform)
                                    : machine::parse_platform_spec(trace.platform);
+  if (trace.platform.empty()) platform.node = machine::node_of_trace(trace);
   machine::DelayPlan delays = machine::delay_plan_from_toml(trace.delays, name + ": delays");
   machine::Wiring wiring = engines::wiring_of(platform, *schedule);
   return std::make_shared<const Case>(Case{std::move(schedule),

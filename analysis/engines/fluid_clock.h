@@ -26,6 +26,8 @@ class FluidClock final : public machine::DrivenClock {
   void drive(machine::DrivenRun& run);
 
   const FluidNetwork& network() const { return network_; }
+  /// As FluidNetwork::tell().
+  void tell(FluidSeries* series) { network_.tell(series); }
 
  private:
   bool advance();

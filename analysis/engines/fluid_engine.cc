@@ -35,13 +35,14 @@ std::string drive_fluid(const machine::Setting& setting, const machine::Paths& p
 
 }  // namespace
 
-FluidRun run_fluid_with_links(const machine::Setting& setting) {
+FluidRun run_fluid_with_links(const machine::Setting& setting, FluidSeries* series) {
   if (!setting.platform.congestion.any()) return {run_flows(setting), {}};
   if (const auto why = why_refused(setting)) throw Unsupported(*why);
   machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   FluidClock clock(setting, paths);
+  clock.tell(series);
   FluidRun run{machine::trace_of(setting, "fluid"), {}};
   machine::Execution execution(setting, delays, paths,
                                machine::record_in(run.trace, setting.schedule, setting.delays.seed),

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analysis/engines/fluid_series.h"
 #include "analysis/engines/link_congestion.h"
 #include "machine/engine.h"
 
@@ -19,7 +20,8 @@ struct FluidRun {
   sched::Trace trace;
   std::vector<LinkCongestion> links;
 };
-FluidRun run_fluid_with_links(const machine::Setting& setting);
+/// `series`, if one is given, is told of each step.
+FluidRun run_fluid_with_links(const machine::Setting& setting, FluidSeries* series = nullptr);
 
 extern const machine::Engine kFluidEngine;
 

@@ -98,7 +98,8 @@ void FluidNetwork::start(std::uint32_t pair, std::uint64_t bytes, sched::OpId op
     const std::uint32_t nic = place(path, 0);
     const double both_ways_s =
         paths_[path].latency_s + paths_[paths_.of(channel, !reply)].latency_s;
-    senders_.push_back({path,
+    senders_.push_back({pair,
+                        path,
                         nic,
                         DcqcnRate(dcqcn_, links_[nic].bytes_per_s / packet_bytes_),
                         congestion_.feedback ? sched::seconds(*congestion_.feedback) : both_ways_s,
@@ -145,6 +146,7 @@ void FluidNetwork::step(double until_s, std::vector<sched::OpId>& sent) {
   for (const std::uint32_t link : order_) carry(link, by_s);
   note_endings();
   pause_links(by_s);
+  if (series_ != nullptr) tell_of(by_s);
   hear(by_s);
   now_s_ = by_s == until_s - now_s_ ? until_s : now_s_ + by_s;
   finish(sent);
@@ -311,6 +313,17 @@ void FluidNetwork::pause_links(double step_s) {
       link.paused = false;
       changed_ = true;
     }
+  }
+}
+
+// Of the step that began at now_s_; queues as they are at its end, as in figures().
+void FluidNetwork::tell_of(double step_s) {
+  for (const Link& link : links_) series_->queue(link.id, now_s_, step_s, link.queue.bytes());
+  for (const std::uint32_t s : awake_) {
+    const Sender& sender = senders_[s];
+    if (sender.packets_per_s <= 0 && sender.messages.empty()) continue;
+    series_->sent(sender.pair, now_s_, step_s, sender.packets_per_s * packet_bytes_ * step_s,
+                  allowed_bytes_per_s(sender.pair));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "analysis/engines/dcqcn.h"
 #include "analysis/engines/fluid_queue.h"
+#include "analysis/engines/fluid_series.h"
 #include "analysis/engines/link_congestion.h"
 #include "machine/paths.h"
 #include "machine/setting.h"
@@ -34,6 +35,9 @@ class FluidNetwork {
 
   FluidNetwork(const FluidNetwork&) = delete;
   FluidNetwork& operator=(const FluidNetwork&) = delete;
+
+  /// From now on each step is told to `series`, which must outlive this; null: to nobody.
+  void tell(FluidSeries* series) { series_ = series; }
 
   double now_s() const { return now_s_; }
   /// No message is under way.
@@ -84,6 +88,7 @@ class FluidNetwork {
     DcqcnFeedback feedback;
   };
   struct Sender {
+    std::uint32_t pair;
     machine::PathId path;
     std::uint32_t nic;  // its first link
     DcqcnRate rate;
@@ -121,6 +126,7 @@ class FluidNetwork {
   void note_endings();
   void pause_links(double step_s);
   void hear(double step_s);
+  void tell_of(double step_s);
   bool has_arrived(std::uint32_t message) const {
     return messages_[message].unsent <= 0 && messages_[message].parts == 0;
   }
@@ -145,6 +151,7 @@ class FluidNetwork {
   std::vector<std::uint32_t> free_messages_;
   std::uint32_t under_way_ = 0;
   std::vector<Ending> endings_;
+  FluidSeries* series_ = nullptr;
   double now_s_ = 0;
 
   // Of one step.

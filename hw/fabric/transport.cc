@@ -464,6 +464,7 @@ class FabricTransport final : public Transport {
     fi_cq_err_entry error{};
     const ssize_t answer = fi_cq_readerr(endpoint_.cq(), &error, 0);
     if (answer == -FI_EAGAIN) return;
+    endpoint_.require(answer, "fi_cq_readerr");
     auto* const context = static_cast<FabricContext*>(error.op_context);
     if (answer > 0 && error.err == FI_ECANCELED && context != nullptr &&
         context->use == FabricContext::Use::kRequest) {
@@ -500,7 +501,10 @@ std::unique_ptr<Transport> make_fabric_transport(const FabricOptions& options) {
   std::vector<std::string> providers{options.provider};
   if (options.provider == "tcp") providers = {"net", "tcp;ofi_rxm"};
   for (const std::string& provider : providers) {
-    if (provider == "shm") remove_shm_segments_of_dead();
+    if (provider == "shm") {
+      remove_shm_segments_of_dead();
+      require_shm_usable(shm_room());
+    }
     if (FabricInfo info = find_provider(provider, options.host)) {
       return std::make_unique<FabricTransport>(std::move(info));
     }

@@ -41,7 +41,9 @@ ClockTrack::ClockTrack(std::span<const ClockSample> samples, bool same_host) {
       knot.offset_ns = std::max(least, knot.offset_ns);
     }
     knots_.push_back(knot);
+    moments_ns_.insert(moments_ns_.end(), {knot.asked_ns, knot.at_ns, knot.answered_ns});
   }
+  std::ranges::sort(moments_ns_);
 }
 
 // Without those that say less than what is known from before them as well as from after them, as
@@ -95,23 +97,20 @@ ClockOffset ClockTrack::at(std::int64_t here_ns) const {
 }
 
 // Between moments at which another sample begins or ceases to count, the error is the greatest of
-// convex curves: greatest right behind the one, or right before the other.
+// convex curves: greatest right behind the one, or right before the other. A question may be asked
+// and answered while another is under way, so that these moments are in no order of the samples.
 std::vector<ClockTrack::Span> ClockTrack::errors(std::int64_t begin_ns, std::int64_t end_ns) const {
   std::vector<Span> spans;
   std::int64_t from_ns = begin_ns;
   const auto add_until = [&](std::int64_t until_ns) {
-    until_ns = std::min(until_ns, end_ns);
-    if (until_ns <= from_ns && !(spans.empty() && until_ns == end_ns)) return;
+    if (until_ns <= from_ns && !spans.empty()) return;
     spans.push_back({until_ns, std::max(at(std::min(from_ns + 1, until_ns)).error_s,
                                         at(std::max(until_ns - 1, from_ns)).error_s)});
     from_ns = until_ns;
   };
-  auto knot = first_after(begin_ns);
-  if (knot != knots_.begin()) --knot;
-  for (; knot != knots_.end() && from_ns < end_ns; ++knot) {
-    for (const std::int64_t until_ns : {knot->asked_ns, knot->at_ns, knot->answered_ns}) {
-      add_until(until_ns);
-    }
+  for (auto moment_ns = std::ranges::upper_bound(moments_ns_, begin_ns);
+       moment_ns != moments_ns_.end() && *moment_ns < end_ns; ++moment_ns) {
+    add_until(*moment_ns);
   }
   add_until(end_ns);
   return spans;

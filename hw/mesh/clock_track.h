@@ -77,6 +77,8 @@ class ClockTrack {
 
   std::int64_t base_ns_ = 0;
   std::vector<Knot> knots_;  // by time; empty: one clock
+  // At which a knot begins or ceases to count, ascending.
+  std::vector<std::int64_t> moments_ns_;
 };
 
 }  // namespace slackline::hw

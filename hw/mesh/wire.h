@@ -22,7 +22,7 @@
 
 namespace slackline::hw {
 
-inline constexpr std::uint32_t kMeshProtocol = 2;
+inline constexpr std::uint32_t kMeshProtocol = 3;
 
 /// Bytes that are none of this protocol.
 class WireError : public std::runtime_error {

@@ -50,6 +50,13 @@ class RealRun(Run):
         """Of every iteration."""
         return np.asarray(self.figures["makespans_s"])
 
+    @property
+    def processor_wait_share(self) -> np.ndarray:
+        """Of each rank: the share of the time in which it was ready to run and had no processor, 0 to
+        1; NaN where the kernel does not count. Much of it, and times are those of a loaded host."""
+        return np.asarray([np.nan if share is None else share
+                           for share in self.figures["processor_wait_share"]])
+
     def _label(self) -> str:
         return f"run over {self.transport}"
 

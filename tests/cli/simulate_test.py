@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import shutil
+import unittest
 import xml.etree.ElementTree
 
 from program_case import CHAIN, PATTERNS, PIPELINE, ProgramCase, block, main
@@ -374,6 +376,65 @@ class Congestion(ProgramCase):
         self.assertGreater(links["host-0.out"]["pauses"], 100)
         self.assertRegex(self.good(*run, "--noise", "uniform,low=0,high=5us", "--samples", "3"),
                          r"samples +3, seeds")
+
+    def incast(self, senders):
+        """A file: they all send to the rank behind them."""
+        each = 400_000
+        text = f"slackline schedule 1\nranks {senders + 1}\n"
+        for rank in range(senders):
+            text += f"buffer {rank} rank {rank} bytes {each}\n"
+        text += f"buffer {senders} rank {senders} bytes {senders * each}\n"
+        for rank in range(senders):
+            text += f"channel {rank} from {rank} to {senders}\n"
+        for rank in range(senders):
+            text += (f"rank {rank}\n  {rank} put on {rank} reads {rank}[0+{each}] "
+                     f"writes {senders}[{rank * each}+{each}]\n")
+        self.write("many", text)
+        return "many", "--no-proof"
+
+    def test_queues_and_rates_over_time(self):
+        spec = self.incast(3)
+        run = ("simulate", *spec, "-p", "star:nic=fair,rate=40Gbps,latency=2us,congestion=dcqcn+pfc",
+               "-e", "fluid")
+        document = self.document(*run, "--queues", "queues.csv", "--rates", "rates.csv")
+        queues = list(csv.DictReader(self.read("queues.csv").splitlines()))
+        self.assertEqual(list(queues[0]), ["link", "begin_s", "end_s", "mean_bytes",
+                                           "largest_bytes"])
+        for link in document["congestion"]:
+            rows = [row for row in queues if row["link"] == link["link"]]
+            self.assertEqual(max((round(float(row["largest_bytes"])) for row in rows), default=0),
+                             link["largest_queue_bytes"], link)
+        rates = list(csv.DictReader(self.read("rates.csv").splitlines()))
+        self.assertEqual(list(rates[0]), ["channel", "from", "to", "begin_s", "end_s",
+                                          "bytes_per_s", "allowed_bytes_per_s"])
+        out = {}
+        for row in rates:
+            width_s = float(row["end_s"]) - float(row["begin_s"])
+            out[row["from"]] = out.get(row["from"], 0) + float(row["bytes_per_s"]) * width_s
+            self.assertLessEqual(float(row["bytes_per_s"]), 5e9 * (1 + 1e-6))
+        for link in document["congestion"]:
+            if link["link"].endswith(".out"):
+                rank = link["link"][len("host-"):-len(".out")]
+                self.assertAlmostEqual(out[rank] / link["bytes"], 1, delta=1e-6)
+        # A run that nobody watches is the same.
+        self.assertEqual(self.document(*run)["makespan_s"], document["makespan_s"])
+        self.assertIn("--queues: this run has no queues; expected --engine fluid",
+                      self.bad("simulate", *spec, "--queues", "queues.csv"))
+        self.assertIn("--rates: this run has no queues",
+                      self.bad("simulate", *spec, "-e", "fluid", "--rates", "rates.svg"))
+        self.assertIn("--queues and --rates both go to x.csv",
+                      self.bad(*run, "--queues", "x.csv", "--rates", "x.csv"))
+        self.assertIn("--samples 2 with --rates",
+                      self.bad(*run, "--noise", "uniform,low=0,high=5us", "--samples", "2",
+                               "--rates", "x.csv"))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "needs gnuplot")
+    def test_queues_and_rates_are_drawn(self):
+        self.good("simulate", *self.incast(9), "-p", "star:nic=fair,rate=40Gbps,congestion=dcqcn",
+                  "-e", "fluid", "--queues", "queues.svg", "--rates", "rates.svg")
+        for name, title in (("queues.svg", "largest queue before each link<"),
+                            ("rates.svg", "what each channel sent (8 of 9 channels with the most)<")):
+            self.assertTrue(title in self.read(name), name)
 
     def test_who_else_refuses(self):
         on = "star:nic=fair,congestion=dcqcn"

@@ -275,6 +275,42 @@ TEST(ClockTrack, SpansHoldTheErrorsWithin) {
   EXPECT_EQ(none[0].error_s, 0);
 }
 
+// As when the mesh's question is held up while the transport's are answered at once.
+TEST(ClockTrack, SpansHoldTheErrorsWithinWhereQuestionsOverlap) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto drawn = [&](std::int64_t least, std::int64_t most) {
+      return std::uniform_int_distribution(least, most)(random);
+    };
+    const std::int64_t step_at_ns = kSecond + drawn(0, kMillisecond);
+    const std::int64_t step_ns = drawn(-3 * kMillisecond, 3 * kMillisecond);
+    const auto there_ns = [&](std::int64_t here_ns) {
+      return here_ns + 77 * kSecond + (here_ns < step_at_ns ? 0 : step_ns);
+    };
+    std::vector<ClockSample> samples;
+    std::int64_t asked_ns = kSecond;
+    for (std::int64_t i = drawn(3, 8); i > 0; --i) {
+      asked_ns += drawn(0, 1) == 0 ? drawn(0, 2'000) : drawn(0, 200'000);
+      const std::int64_t answered_ns =
+          asked_ns + (drawn(0, 3) == 0 ? drawn(50'000, 400'000) : drawn(1'000, 20'000));
+      samples.push_back({asked_ns, there_ns(drawn(asked_ns, answered_ns)), answered_ns});
+    }
+    std::ranges::sort(samples, {}, &ClockSample::middle_ns);
+    const ClockTrack track(samples, false);
+    const std::int64_t begin_ns = kSecond - drawn(0, 100'000);
+    const std::int64_t end_ns = asked_ns + drawn(0, 500'000);
+    const std::vector<ClockTrack::Span> spans = track.errors(begin_ns, end_ns);
+    ASSERT_EQ(spans.back().until_ns, end_ns) << seed;
+    for (std::int64_t i = 1; i < 100; ++i) {
+      const std::int64_t at_ns = begin_ns + (end_ns - begin_ns) * i / 100;
+      const auto span = std::ranges::lower_bound(spans, at_ns, {}, &ClockTrack::Span::until_ns);
+      if (span->until_ns == at_ns) continue;  // of the next one, too
+      ASSERT_LE(track.at(at_ns).error_s, span->error_s + 1e-12)
+          << "seed " << seed << " at " << at_ns;
+    }
+  }
+}
+
 TEST(ClockTrack, OneHostHasOneClockUntilItSaysOtherwise) {
   const std::array<ClockSample, 2> samples{{{100, 109, 110}, {200, 222, 210}}};
   const std::span<const ClockSample> first(samples.data(), 1);

@@ -37,6 +37,30 @@ TEST(RankFacts, TellWhatMulticastsCameTo) {
   EXPECT_EQ(hw::decode_rank_facts(encode(facts)).transport.multicast, facts.transport.multicast);
 }
 
+TEST(RankFacts, TheFullestHostHasTheMostRanksForACore) {
+  const auto on = [](std::uint32_t first_of_host, const char* cores) {
+    hw::RankFacts facts = sample();
+    facts.first_of_host = first_of_host;
+    facts.cores = cores;
+    return facts;
+  };
+  const auto fullest = [](const std::vector<hw::RankFacts>& facts) {
+    const auto found = hw::fullest_host(facts);
+    return found ? std::vector<std::uint32_t>{found->first_rank, found->ranks, found->cores}
+                 : std::vector<std::uint32_t>{};
+  };
+  using Numbers = std::vector<std::uint32_t>;
+  EXPECT_EQ(fullest({}), Numbers());
+  EXPECT_EQ(fullest({on(0, "")}), Numbers());
+  EXPECT_EQ(fullest({on(0, "0-1"), on(0, "0-1"), on(0, "0-1")}), (Numbers{0, 3, 2}));
+  // Bound to a core each.
+  EXPECT_EQ(fullest({on(0, "0"), on(0, "1")}), (Numbers{0, 2, 2}));
+  // 3 of 4 cores, 2 of 2, and 2 of 2 again; what tells nothing is passed over.
+  EXPECT_EQ(fullest({on(0, "0-3"), on(1, "0-1"), on(0, "0-3"), on(1, "0-1"), on(0, "0-3"),
+                     on(5, "4,6"), on(5, "4,6"), on(7, "")}),
+            (Numbers{1, 2, 2}));
+}
+
 TEST(RankFacts, ComeOverTheWireAsTheyWere) {
   const hw::RankFacts facts = sample();
   const hw::Bytes bytes = encode(facts);

@@ -1,6 +1,7 @@
 // What ends a run from outside: signals that are held back, said, and passed on; the warden that
 // clears up behind those who were killed; and a /dev/shm that is full.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -169,6 +172,24 @@ TEST(ShmWarden, LeavesItsMakerAlone) {
   unlink(own.c_str());
 }
 
+// As one who stops whatever belongs to a run may have done.
+TEST(ShmWarden, OneThatWasStoppedHoldsNobodyUp) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(60);  // a warden that is waited for in vain ends this
+    {
+      const ShmWarden warden;
+      std::ifstream file(fmt::format("/proc/self/task/{}/children", getpid()));
+      pid_t child = 0;
+      if (!(file >> child) || kill(child, SIGSTOP) != 0) _exit(2);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 TEST(ShmRoom, TooLittleIsToldInFigures) {
@@ -193,6 +214,34 @@ TEST(ShmRoom, EnoughIsEnough) {
   EXPECT_EQ(shm_bytes_needed(1, 1), shm_bytes_needed(0, 1));
   EXPECT_LT(shm_bytes_needed(1, 1), shm_bytes_needed(2, 1));
   EXPECT_LT(shm_bytes_needed(1, 1), shm_bytes_needed(1, 2));
+}
+
+std::string refusal(const ShmRoom& room, std::uint32_t ranks) {
+  try {
+    require_shm_room(ranks, room);
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(ShmRoom, WhereNoFileCanBeMadeTheCureIsTold) {
+  ShmRoom room{64 * kMiB, 64 * kMiB, 2};
+  room.refused = EROFS;
+  EXPECT_THAT(refusal(room, 2), HasSubstr("no file can be made in /dev/shm: Read-only file system; "
+                                          "expected a tmpfs there that this user may write"));
+  EXPECT_THROW(require_shm_usable(room), EnvironmentError);
+  // Of what is not there, nobody can tell how large it is.
+  ShmRoom none;
+  none.refused = ENOENT;
+  EXPECT_THAT(refusal(none, 2), HasSubstr("--transport tcp"));
+}
+
+TEST(ShmRoom, TooFewFilesAreTold) {
+  ShmRoom room{64 * kMiB, 64 * kMiB, 2, 2};
+  EXPECT_EQ(refusal(room, 2), "none");
+  EXPECT_THAT(refusal(room, 3),
+              HasSubstr("3 ranks need a file each in /dev/shm, and 2 more may be made"));
 }
 
 }  // namespace

@@ -123,6 +123,17 @@ TEST(RunWords, EndsOfARun) {
   EXPECT_EQ(refusal(encode(hw::RunEnds{kNan, {}, ""}), hw::read_run_ends), kNoTime);
   EXPECT_EQ(refusal(encode(hw::RunEnds{1, {1, kNan}, ""}), hw::read_run_ends), kNoTime);
   EXPECT_EQ(refusal(encode(hw::RunEnds{1, {-1}, ""}), hw::read_run_ends), kNoTime);
+  for (const hw::ProcessorUse& use : {hw::ProcessorUse{4, 1.5, 6}, hw::ProcessorUse{4, {}, 6}}) {
+    const hw::RunEnds ends{1, {2}, "", use};
+    expect_whole(encode(ends), hw::read_run_ends);
+    const auto bytes = encode(ends);
+    ByteReader reader(bytes);
+    EXPECT_EQ(hw::read_run_ends(reader).processor, use);
+  }
+  for (const double time_s : {kNan, -1.0, kNever}) {
+    EXPECT_EQ(refusal(encode(hw::RunEnds{1, {}, "", {time_s, 0, 0}}), hw::read_run_ends), kNoTime);
+    EXPECT_EQ(refusal(encode(hw::RunEnds{1, {}, "", {0, time_s, 0}}), hw::read_run_ends), kNoTime);
+  }
 }
 
 TEST(RunWords, RecordsOfOperations) {

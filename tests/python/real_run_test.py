@@ -3,6 +3,7 @@
 import os
 import unittest.mock
 
+import numpy as np
 import slackline
 from package_case import CHAIN, PackageCase, main
 
@@ -30,6 +31,9 @@ class RealRuns(PackageCase):
                 self.assertFalse(run.done_s.flags.writeable)
                 self.assertEqual(run.rank_finish_s.tolist(), run.figures["rank_finish_s"])
                 self.assertIn("run over " + run.transport, run.report())
+                self.assertEqual(run.processor_wait_share.shape, (3,))
+                known = run.processor_wait_share[~np.isnan(run.processor_wait_share)]
+                self.assertTrue(((known >= 0) & (known <= 1)).all())
                 self.assertRaises(slackline.Unsupported, run.slack)
 
     def test_a_schedule_of_ones_own_with_delays(self):

@@ -63,6 +63,16 @@ class Limits(RankCase):
         self.assert_refused(done, "4000 ranks on one host", "messages a second",
                             "--failure-timeout")
 
+    @unittest.skipUnless(shutil.which("taskset"), "needs `taskset`")
+    def test_cores_that_this_process_may_run_on(self):
+        core = min(os.sched_getaffinity(0))
+        done = subprocess.run(["taskset", "-c", str(core), PROGRAM, "run",
+                               "chain:ranks=120,bytes=1KiB,block=1KiB", "--transport", "net"],
+                              cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=PATIENCE_S)
+        done = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        self.assert_refused(done, "120 ranks on one host", "its 1 core handles")
+
     def test_memory(self):
         with open("/proc/meminfo") as file:
             kibibytes = next(int(line.split()[1]) for line in file if line.startswith("MemTotal:"))
@@ -70,15 +80,28 @@ class Limits(RankCase):
         done = self.run_after("true", spec, "--transport", "net")
         self.assert_refused(done, "32 ranks on one host", "of memory", "are free")
 
-    @unittest.skipUnless(can_mount(), "needs root and mount namespaces")
-    def test_shared_memory(self):
+    def run_with_shm(self, options):
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
-             'mount -t tmpfs -o size=9m tmpfs /dev/shm && exec "$0" "$@"', PROGRAM, "run",
+             f'mount -t tmpfs -o {options} tmpfs /dev/shm && exec "$0" "$@"', PROGRAM, "run",
              SPEC.format(4)], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
             timeout=PATIENCE_S)
-        done = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
-        self.assert_refused(done, "4 ranks", "9 MiB of its 9 MiB are free", "--transport tcp")
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    @unittest.skipUnless(can_mount(), "needs root and mount namespaces")
+    def test_shared_memory(self):
+        self.assert_refused(self.run_with_shm("size=9m"), "4 ranks",
+                            "9 MiB of its 9 MiB are free", "--transport tcp")
+
+    @unittest.skipUnless(can_mount(), "needs root and mount namespaces")
+    def test_shared_memory_that_may_only_be_read(self):
+        self.assert_refused(self.run_with_shm("ro,size=1g"), "no file can be made in /dev/shm",
+                            "Read-only file system", "remount,rw", "--transport tcp")
+
+    @unittest.skipUnless(can_mount(), "needs root and mount namespaces")
+    def test_shared_memory_of_few_files(self):
+        self.assert_refused(self.run_with_shm("size=1g,nr_inodes=4"), "4 ranks need a file each",
+                            "3 more may be made", "nr_inodes=", "--transport tcp")
 
     @unittest.skipUnless(can_unshare_network(), "needs root and network namespaces")
     def test_loopback(self):

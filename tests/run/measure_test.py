@@ -87,6 +87,18 @@ class ValidateOnRun(ProgramCase):
         self.assertLess(op["total_float_s"], 1)
         self.assertEqual(len(self.read("v.csv").splitlines()), 2)
 
+    def test_what_ranks_waited_for_processors_is_not_blamed_on_the_prediction(self):
+        document = self.validate("--ops", "20", "--repeats", "1", "--tolerance", "0")
+        self.assertGreaterEqual(document["processor_wait_s"], 0)
+        self.assertEqual(document["clock_error_s"], 0)  # one host
+        noise_s = document["noise_s"]
+        errors = [abs(op["error_s"]) for op in document["ops"]]
+        beyond = [error for error in errors if error > noise_s + document["processor_wait_s"]]
+        self.assertEqual(document["beyond_tolerance"], len(beyond))
+        self.assertEqual(document["ok"], not beyond)
+        self.assertEqual(document["unjudged"],
+                         sum(error > noise_s for error in errors) - len(beyond))
+
     def test_a_platform_predicts_beside(self):
         document = self.validate("--ops", "1", "--repeats", "1", "-p", "fractus")
         self.assertEqual([p["name"] for p in document["predictions"]],

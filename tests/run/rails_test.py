@@ -90,6 +90,18 @@ class Rails(RankCase):
             self.assertGreater(each[rail], BYTES // 2, each)
             self.assertLess(each[rail], BYTES * 3 // 4, each)
 
+    def test_a_trace_shows_each_rail(self):
+        done = self.run_with(f"chain:ranks=2,bytes={BYTES},block=1MiB,stripes=2", "--platform",
+                             "star:rails=2,rail=channel", "--trace", "run.trace")
+        self.assertEqual([d.code for d in done], [0] * HOSTS, done)
+        self.assertEqual(json.loads(self.read("run.trace"))["engine"],
+                         "run:net,rails=2,rail=channel,ranks_per_node=1")
+        self.run_well("convert", "run.trace", "--to", "chrome", "-o", "run.json")
+        names = {event["args"]["name"] for event in json.loads(self.read("run.json"))["traceEvents"]
+                 if event["name"] == "thread_name"}
+        self.assertLessEqual({"nic 0 out", "nic 1 out", "nic 0 in", "nic 1 in"}, names)
+        self.run_well("report", "run.trace", "-o", "run.html")
+
     def test_a_channel_stays_on_one_rail(self):
         spec = f"chain:ranks=2,bytes={BYTES},block=1MiB"
         # Ranks 0 and 1 and their first channel: 1, added.

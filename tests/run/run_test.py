@@ -62,6 +62,32 @@ class Run(RankCase):
     def test_one_rank_alone(self):
         self.assertTrue(self.document("run", "chain:ranks=1,bytes=1000,block=100")["bytes_proved"])
 
+    @unittest.skipUnless(shutil.which("taskset"), "needs `taskset`")
+    def test_whether_ranks_had_a_processor_is_told(self):
+        core = min(os.sched_getaffinity(0))
+        spec = "chain:ranks=3,bytes=64KiB,block=16KiB"
+
+        def on_one_core(*more):
+            done = subprocess.run(["taskset", "-c", str(core), PROGRAM, "run", spec,
+                                   "--iterations", "20", *more], cwd=self.folder,
+                                  stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=PATIENCE_S)
+            self.assertEqual(done.returncode, 0, done)
+            return done.stdout.decode()
+
+        document = json.loads(on_one_core("--json"))
+        self.assertEqual((document["ranks_on_host"], document["cores_on_host"]), (3, 1))
+        self.assertEqual(len(document["preemptions"]), 3)
+        shares = document["processor_wait_share"]
+        if None not in shares:  # the kernel counts
+            # Of three that poll on one core, two wait for it.
+            self.assertGreater(sum(shares), 0)
+            self.assertTrue(all(0 <= share <= 1 for share in shares), shares)
+        self.assertRegex(on_one_core(), r"processor   rank \d waited for one [0-9.]+ % of the "
+                                        r"time; 3 ranks on 1 core\n")
+        sweep = on_one_core("--sizes", "1KiB,2KiB")
+        self.assertRegex(sweep, r"\n  processor  at \d KiB: rank \d waited for one [0-9.]+ % of")
+
     def test_iterations(self):
         document = self.document("run", "chain:ranks=2,bytes=64KiB,block=16KiB", "--iterations", 5,
                                  "--warm-up", 2)
