@@ -25,7 +25,7 @@ ExperimentReport rdma_vs_rpc_fig6(const Options& options) {
                           "RDMA vs. RPC (2019), figure 6"};
   const std::uint32_t per_node = options.quick ? 4 : 16;
   const std::uint32_t ranks = 8 * per_node;
-  const std::uint32_t operations = options.quick ? 30 : 50;
+  const std::uint32_t operations = options.quick ? 30 : 400;
   std::vector<double> computes = {0, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
   if (options.quick) computes = {0, 1, 4, 16, 64, 512};
   const machine::Platform platform = cori(per_node);

@@ -41,13 +41,19 @@ struct Point {
   double over_interrupts() const { return 100 * (nic / interrupts - 1); }
 };
 
+// Software copies the first block to its place once the message is complete. The NIC's queues know
+// the message's size beforehand, and receive it there.
+double first_block_s(const machine::Platform& platform) { return platform.copy_s(kMiB); }
+
 Point measure(std::uint32_t nodes, std::uint32_t senders, const machine::Platform& platform) {
   ScheduleStore store;
   const Multicast chain{"chain", nodes, kMessage, kMiB, ""};
   const sched::Composition whole = same_members(store, chain, senders, 1);
   const double bytes = static_cast<double>(kMessage) * senders;
+  const double copy_s = first_block_s(platform);
   const auto software = [&](const machine::Platform& on) {
-    return gbps(bytes, all_delivered_s(whole, analysis::run_analytic({whole.schedule, on})));
+    const sched::Trace trace = analysis::run_analytic({whole.schedule, on});
+    return gbps(bytes, all_delivered_s(whole, trace) + copy_s);
   };
   const Offloaded queues(whole.schedule, offload::Mode::kSqWait);
   return {gbps(bytes, all_delivered_s(whole, queues.run(platform, kNic))), software(platform),
@@ -65,7 +71,8 @@ void add_waits(ExperimentReport& report, const machine::Platform& polling, doubl
   for (std::uint32_t n = kLeastNodes; n <= kMostNodes; ++n) {
     const sched::Schedule schedule = schedule_of({"chain", n, kMessage, kMiB, ""});
     const Offloaded queues(schedule, offload::Mode::kSqWait);
-    const double software_s = delivered_s(schedule, analysis::run_analytic({schedule, polling}));
+    const double software_s =
+        delivered_s(schedule, analysis::run_analytic({schedule, polling})) + first_block_s(polling);
     std::vector<NumberOrText> row{static_cast<double>(n)};
     for (std::size_t w = 0; w < kWaits_ns.size(); ++w) {
       const offload::NicTiming timing{offload::Egress::kFifo, sched::Time(1000 * kWaits_ns[w])};
@@ -131,6 +138,8 @@ ExperimentReport rdmc_fig12(const Options&) {
       {"interrupt", sched::format_time(polling.interrupt_cost), "assumed; in the preset"},
       {"message, nodes", "100 MB, 3 to 8", "stated"},
       {"block", "1 MiB", "assumed: the default of RDMC's published code"},
+      {"first block", "by software, copied to its place once the message is complete",
+       "from RDMC's published code (the text: copied, while others come in)"},
   };
   Facts facts(report, "rdmc-fig12");
   facts.judge_words("never-slower", never_slower, never_slower ? "so" : "not so");
