@@ -192,7 +192,7 @@ COMMON = ("nic, rate, latency, o_post, o_complete, gap, atomic_service, copy_rat
           "packet_overhead, coding, "
           "pcie_rate, pcie_payload, pcie_header, ranks_per_node, "
           "threads_per_process, zones_per_node, memory_latency, zone_latency, cpu_atomic, "
-          "cpu_atomic_sharer, threads_per_qp, qp_sharer, update_sharer, numa_hop, own_messages, congestion, congestion_step, pfc_xoff, pfc_xon, ecn_kmin, "
+          "cpu_atomic_sharer, threads_per_qp, qp_sharer, qp_lock, update_sharer, numa_hop, own_messages, congestion, congestion_step, pfc_xoff, pfc_xon, ecn_kmin, "
           "ecn_kmax, ecn_pmax, dcqcn_g, dcqcn_cnp, dcqcn_alpha, dcqcn_timer, dcqcn_bytes, "
           "dcqcn_increase, dcqcn_recovery, dcqcn_delay, placement")
 ON_A_STAR = COMMON.replace("placement", "rails, rail, switches, placement")
