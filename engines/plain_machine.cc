@@ -22,6 +22,7 @@ std::string_view beyond_plain(const machine::Platform& platform) {
   if (platform.post_of_receive() != platform.o_post) return "o_post_recv";
   if (platform.node.is_shared()) return "ranks_per_node";
   if (platform.node.own_in_memory) return "own_messages";
+  if (platform.node.qp_lock.count() > 0) return "qp_lock";
   if (platform.node.rails.are_several()) return "rails";
   if (platform.hosts.rate.any()) return "host_rate";
   if (platform.hosts.latency.any()) return "host_latency";

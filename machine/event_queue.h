@@ -37,6 +37,7 @@ class ExecutionEvent {
     kEnter,      // a region, named by its node, begins an attempt
     kCompleted,  // its completion is there, and waits to be seen
     kSeen,       // its lane has seen a batch of completions, of which its own is the first
+    kAtPair,     // its post asks for the lock of its queue pair
   };
   ExecutionEvent() = default;
   ExecutionEvent(sched::OpId op, Kind kind)

@@ -24,6 +24,7 @@ struct Node {
   sched::Time cpu_atomic{0};            // an atomic's service by a CPU of the machine
   sched::Time cpu_atomic_sharer{0};     // added for every other rank that used its line
   sched::Time qp_sharer{0};             // added to a post, for every other thread of its pair
+  sched::Time qp_lock{0};               // of a post: the end of it, in which it has its pair alone
   sched::Time update_sharer{0};         // added to an update, for every other thread
   sched::Time numa_hop{0};              // of a message, between a NIC and a rank of another zone
   Rails rails;                          // its NICs

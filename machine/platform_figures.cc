@@ -339,6 +339,8 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
             node_count<&Node::threads_per_qp>("threads_per_qp", "threads_per_qp")),
     meaning("what a post takes longer for each other thread of its queue pair; 0",
             node_time<&Node::qp_sharer>("qp_sharer")),
+    meaning("part of a post for which it has its queue pair alone; 0",
+            node_time<&Node::qp_lock>("qp_lock")),
     meaning("what a small reduce takes longer for each other thread of its process; 0",
             node_time<&Node::update_sharer>("update_sharer")),
     meaning("more latency at each end whose rank is in another zone than its NIC; 0",
@@ -610,6 +612,15 @@ void check_topology(const Platform& platform, std::string_view what) {
     throw InputError(
         fmt::format("{}: threads_per_qp is {}; expected a divisor of threads_per_process, {}", what,
                     node.threads_per_qp, node.threads));
+  }
+  if (node.qp_lock > platform.o_post) {
+    throw InputError(fmt::format(
+        "{}: qp_lock is {}, and o_post {}; expected a lock that is held for a part of the post",
+        what, sched::format_time(node.qp_lock), sched::format_time(platform.o_post)));
+  }
+  if (node.qp_lock.count() > 0 && node.qp_sharer.count() > 0) {
+    throw InputError(fmt::format(
+        "{}: qp_lock and qp_sharer, which stand for the same wait; expected one of them", what));
   }
   if (node.numa_hop.count() > 0 && is_without(platform.topology, "numa_hop")) {
     throw Unsupported(

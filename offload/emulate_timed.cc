@@ -349,6 +349,9 @@ Emulation emulate_timed(const QueueProgram& program, const machine::Setting& set
   if (platform.node.rails.are_several()) {
     throw Unsupported("offload: hosts of several NICs; expected rails=1");
   }
+  if (platform.node.qp_lock.count() > 0) {
+    throw Unsupported("offload: posts that take a lock; expected a platform without qp_lock");
+  }
   machine::require_no_switches(platform, "offload");
   machine::require_fixed_ways(platform, "offload");
   machine::require_no_congestion(platform, "offload");

@@ -407,7 +407,8 @@ std::optional<sched::Trace> longest_path(const machine::Setting& setting) {
   const machine::Paths paths(setting);
   if (paths.may_fail() || setting.platform.node.has_local_messages() ||
       setting.platform.node.rails.are_several() || setting.platform.switches.any() ||
-      paths.is_adaptive() || setting.platform.congestion.any()) {
+      paths.is_adaptive() || setting.platform.congestion.any() ||
+      setting.platform.node.qp_lock.count() > 0) {
     return std::nullopt;
   }
   if (!setting.uses.empty() || setting.platform.ack_bytes != 0 ||

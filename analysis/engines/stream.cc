@@ -90,6 +90,7 @@ std::optional<std::string> why_not_on(const machine::Platform& platform) {
   if (platform.node.own_in_memory) return "own messages go through memory";
   if (platform.node.rails.are_several()) return "hosts have several NICs";
   if (platform.hosts.any()) return "hosts differ";
+  if (platform.node.qp_lock.count() > 0) return "posts take a lock";
   if (platform.switches.any()) return "ranks are switches";
   if (platform.congestion.any()) return "the platform has congestion";
   if (platform.post_of_receive() != platform.o_post) return "posting a receive has its own time";

@@ -38,7 +38,7 @@ void set_measured(machine::Platform& platform, std::span<const FigureFit> figure
       case CalibratedFigure::kPost:
         // Whoever else had the queue pair.
         platform.o_post = time(figure.value);
-        platform.node.qp_sharer = {};
+        platform.node.qp_sharer = platform.node.qp_lock = {};
         break;
       case CalibratedFigure::kComplete:
         platform.o_complete = time(figure.value);

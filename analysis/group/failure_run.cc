@@ -46,6 +46,11 @@ void check(const GroupScenario& scenario, const machine::Platform& platform,
   machine::require_fixed_ways(platform, "group");
   machine::require_program_sees(platform, "group");
   machine::require_no_congestion(platform, "group");
+  if (platform.node.qp_lock.count() > 0) {
+    throw Unsupported(
+        "group: posts that take a lock, as words of members would too; expected a platform without "
+        "qp_lock");
+  }
   if (scenario.shape.members > kMostMembers) {
     throw Unsupported(fmt::format("group: {} members; expected at most {} of one that is simulated",
                                   scenario.shape.members, kMostMembers));

@@ -12,6 +12,7 @@
 #include "machine/atomic_service.h"
 #include "machine/congestion.h"
 #include "machine/lane.h"
+#include "machine/queue_pairs.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/lanes.h"
 #include "sched/event_graph.h"
@@ -162,6 +163,7 @@ ConstraintGraph::ConstraintGraph(const machine::Setting& setting, const machine:
   schedule_constraints_ = constraints_.size();
   add_lanes(setting, delays, completions, trace, kept);
   add_ports(setting, paths, trace, wire_s, kept.gaps);
+  add_locks(setting, paths, trace);
   solve();
 }
 
@@ -444,6 +446,42 @@ void ConstraintGraph::add_ports(const machine::Setting& setting, const machine::
       add(served[i - 1].wire, served[i].wire, served[i].service_s, Weight::kFixed);
     }
   }
+}
+
+// A post ends with the time for which it has its queue pair. So of two at one pair the second ends
+// no less than that after the first.
+void ConstraintGraph::add_locks(const machine::Setting& setting, const machine::Paths& paths,
+                                const sched::Trace& trace) {
+  const machine::QueuePairs pairs(setting.schedule, setting.platform, paths);
+  if (!pairs.are_locked()) return;
+  std::vector<std::vector<OpId>> posts(pairs.count());
+  for (std::uint32_t i = 0; i < ops_; ++i) {
+    const std::uint32_t pair = pairs.of(setting.schedule.op(OpId(i)));
+    if (pair != machine::QueuePairs::kNone) posts[pair].emplace_back(i);
+  }
+  for (std::vector<OpId>& of_pair : posts) {
+    std::stable_sort(of_pair.begin(), of_pair.end(), [&](OpId a, OpId b) {
+      return trace.ops[a.value].issued_s < trace.ops[b.value].issued_s;
+    });
+    for (std::size_t i = 1; i < of_pair.size(); ++i) {
+      add(NodeId::of(of_pair[i - 1], Moment::kIssued), NodeId::of(of_pair[i], Moment::kIssued),
+          pairs.lock_s(), Weight::kLock);
+    }
+  }
+}
+
+std::vector<double> ConstraintGraph::unlocked_s() const {
+  std::vector<double> at_s;
+  for (std::uint32_t i = 0; i < ops_; ++i) {
+    at_s.push_back(source_s(NodeId::of(OpId(i), Moment::kIssued)));
+  }
+  for (std::size_t i = 0; i < constraints_.size(); ++i) {
+    const Constraint& c = constraints_[i];
+    if (c.head.moment() != Moment::kIssued || weights_[i] == Weight::kLock) continue;
+    double& least_s = at_s[c.head.op().value];
+    least_s = std::max(least_s, time_s_[c.tail.value] + c.weight_s);
+  }
+  return at_s;
 }
 
 // How many constraints without weight lead to a node within its instant: the order in which things

@@ -56,6 +56,7 @@ enum class Weight : std::uint8_t {
           // for the look that saw it: nothing after it, and the look's before it
   kOutPort,  // the gap or, of a serial NIC, the tail's wire time if that is longer
   kInPort,   // the tail's wire time
+  kLock,     // qp_lock
 };
 
 /// An operation or a message that takes no time keeps no other waiting, and so has no place in the
@@ -109,6 +110,8 @@ class ConstraintGraph {
   }
   /// The earliest a node can be without predecessors: delays held against it at the start.
   double source_s(NodeId node) const { return source_s_[node.value]; }
+  /// When each operation would be issued if no other post had its queue pair.
+  std::vector<double> unlocked_s() const;
   /// Every node after all that constrain it.
   std::span<const NodeId> order() const { return order_; }
   /// The least solution: when each moment comes.
@@ -128,6 +131,8 @@ class ConstraintGraph {
                  const KeptOrder& kept);
   void add_ports(const machine::Setting& setting, const machine::Paths& paths,
                  const sched::Trace& trace, std::span<const double> wire_s, bool keep_gaps);
+  void add_locks(const machine::Setting& setting, const machine::Paths& paths,
+                 const sched::Trace& trace);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
                                               const sched::Trace& trace) const;
   void solve();

@@ -138,6 +138,8 @@ class Search {
     switch (weight) {
       case Weight::kTurn:
         return {c.tail, {c.head, none}, Contested::kLane, first, second};
+      case Weight::kLock:
+        return {c.tail, {c.head, none}, Contested::kLock, first, second};
       case Weight::kOutPort:
         return {joined(c.tail), {before_joining(c.head), none}, Contested::kOutPort, first, second};
       case Weight::kInPort:
@@ -251,8 +253,8 @@ FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trac
 }
 
 std::string_view name(Contested contested) {
-  constexpr base::EnumNames<Contested, 8> kNames = {"nothing", "lane", "out-port", "in-port",
-                                                    "word",    "link", "rates",    "looks"};
+  constexpr base::EnumNames<Contested, 9> kNames = {
+      "nothing", "lane", "out-port", "in-port", "word", "link", "rates", "looks", "lock"};
   return kNames[contested];
 }
 
@@ -275,6 +277,8 @@ std::string place_of(const sched::Schedule& schedule, const FixedOrder& order) {
       return "rates that change at given times";
     case Contested::kLooks:
       return "looks at completions";
+    case Contested::kLock:
+      return "a queue pair's lock";
   }
   return "";
 }

@@ -21,6 +21,7 @@ enum class Contested : std::uint8_t {
   kLink,     // which large messages share, or may
   kRates,    // the plan changes rates or cuts ways at given times, whoever is late
   kLooks,    // completions are seen in the order in which they come
+  kLock,     // of a queue pair that threads share
 };
 
 struct FixedOrder {
@@ -44,7 +45,7 @@ struct FixedOrder {
 /// does.
 FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trace);
 
-/// "lane", "out-port", "in-port", "word", "link", "rates", "looks"; "nothing".
+/// "lane", "out-port", "in-port", "word", "link", "rates", "looks", "lock"; "nothing".
 std::string_view name(Contested contested);
 
 /// What they compete for, for people: "the lane of rank 3", "rank 2's in-port"; empty for kNothing.

@@ -22,6 +22,7 @@ Propagation::Propagation(const machine::Setting& setting, const sched::Trace& tr
   const ConstraintGraph graph = frozen_run(setting, trace, wire);
   const std::span<const double> time_s = graph.time_s();
   makespan_s_ = analysis::makespan_s(graph);
+  unlocked_s_ = graph.unlocked_s();
   node_.assign(graph.order().begin(), graph.order().end());
   place_.resize(node_.size());
   time_s_.resize(node_.size());
@@ -103,8 +104,10 @@ void Propagation::spread(const machine::OpDelay& delay, Scratch& scratch) const 
   if (!delay.whole_lane) {
     raise(issued, unhindered_s_[delay.op.value] + by_s, scratch);
   } else if (machine::is_posted(op.kind)) {
-    raise(issued, time_s_[issued] + by_s, scratch);
-    hold_up_lane(delay.op, time_s_[issued] + by_s, scratch);
+    // A wait for the lock of its queue pair comes after the delay, and may take it up.
+    const double after_s = unlocked_s_[delay.op.value] + by_s;
+    raise(issued, after_s, scratch);
+    hold_up_lane(delay.op, after_s, scratch);
   } else if (machine::holds_lane(op.kind)) {
     const double free_s = time_s_[issued] + hold_s_[delay.op.value] + by_s;
     raise(place(delay.op, Moment::kDone), free_s, scratch);

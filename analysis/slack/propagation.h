@@ -62,7 +62,8 @@ class Propagation {
   const sched::Trace& trace_;
   const machine::Completions completions_;
   std::vector<double> hold_s_;        // of every operation, its lane
-  std::vector<double> unhindered_s_;  // when each would be issued if its lane were free
+  std::vector<double> unhindered_s_;  // when each would be issued if its lane were free, …
+  std::vector<double> unlocked_s_;    // …and if its queue pair were
   std::vector<std::uint32_t> place_;  // of every node
   std::vector<NodeId> node_;          // at every place, …
   std::vector<double> time_s_;        // …when it comes without the delay, and…

@@ -153,7 +153,8 @@ void WeightLines::set_least() {
       }
       break;
     case Kind::kPost:
-      least_ = -sched::seconds(platform_.o_post);
+      // No less than the part of it that holds a lock.
+      least_ = -sched::seconds(platform_.o_post - platform_.node.qp_lock);
       break;
     case Kind::kCompletion:
       least_ = -complete_.at_zero;
@@ -163,6 +164,9 @@ void WeightLines::set_least() {
       break;
     case Kind::kSlowdown:
       least_ = -1;
+      if (platform_.node.qp_lock.count() > 0) {
+        least_ += sched::seconds(platform_.node.qp_lock) / sched::seconds(platform_.o_post);
+      }
       break;
     case Kind::kByteTime:  // read_rates() knows it
     case Kind::kLaneTime:
@@ -256,6 +260,7 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
   const OpId head = c.head.op();
   switch (weight) {
     case Weight::kFixed:
+    case Weight::kLock:
       return Lines(Line{c.weight_s, 0});
     case Weight::kInto:
       return Lines(into(head)) + after_end(c.tail);

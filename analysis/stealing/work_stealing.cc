@@ -44,6 +44,9 @@ void check_platform(const machine::Platform& platform) {
   if (platform.node.post_more_s() > 0) {
     throw Unsupported("steal: queue pairs that threads share; expected threads_per_qp=1");
   }
+  if (platform.node.qp_lock.count() > 0) {
+    throw Unsupported("steal: posts that take a lock; expected a platform without qp_lock");
+  }
   if (platform.ack_bytes != 0) {
     throw Unsupported(
         "steal: acknowledgements that use the ports; expected a platform without ack");

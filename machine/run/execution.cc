@@ -75,6 +75,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       kept_(record.kept),
       operands_(schedule_, graph_.range(), record.times, record.results),
       memory_(schedule_, kept_, operands_, record.memory),
+      locks_(schedule_, platform_, paths),
       service_(schedule_, platform_, paths),
       adaptive_(paths.is_adaptive()),
       ways_(paths, adaptive_ ? schedule_.op_count() : 0) {
@@ -82,13 +83,20 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
     throw Unsupported(*why);
   }
   if (bundled_) require_no_switches(platform_, "a channel that gathers messages");
-  for (std::size_t c = 0; bundled_ && platform_.ack_bytes != 0 && c < schedule_.channels().size();
-       ++c) {
+  for (std::size_t c = 0; bundled_ && c < schedule_.channels().size(); ++c) {
     if (schedule_.channels()[c].bundle == sched::Bundle::kNone) continue;
-    throw Unsupported(fmt::format(
-        "channel {} gathers messages, which share an acknowledgement; expected none on a platform "
-        "with ack",
-        c));
+    if (platform_.ack_bytes != 0) {
+      throw Unsupported(fmt::format(
+          "channel {} gathers messages, which share an acknowledgement; expected none on a "
+          "platform with ack",
+          c));
+    }
+    if (locks_.any()) {
+      throw Unsupported(fmt::format(
+          "channel {} gathers messages, which are posted together; expected none on a platform "
+          "with qp_lock",
+          c));
+    }
   }
   core_.reset();
 }
@@ -178,6 +186,9 @@ void Execution::handle(const Event& event) {
     case Kind::kSeen:
       seen(id);
       break;
+    case Kind::kAtPair:
+      ask_for_pair(id);
+      break;
     case Kind::kEnter:
       break;
   }
@@ -198,11 +209,27 @@ void Execution::serve(std::uint32_t lane) {
   if (adds_up()) add_turn(id, hold_s, switch_s);
   if (!is_posted(op(id).kind)) issue(id);
   lanes.hold(id.value, hold_s > 0);
-  if (hold_s > 0) {
+  if (locks_.locks(op(id))) {
+    end_at(now_s_ + (hold_s - locks_.lock_s()), {id, Kind::kAtPair});
+  } else if (hold_s > 0) {
     clock_.at(now_s_ + hold_s, {id, Kind::kLaneEnd});
   } else {
     ended_now_.push_back({id, Kind::kLaneEnd});
   }
+}
+
+// Its post has come to where it needs the queue pair: its lane waits, and takes the rest.
+void Execution::ask_for_pair(OpId id) {
+  const QueuePairLocks::Turn turn = locks_.ask(id, op(id), now_s_);
+  if (turn.behind.valid()) {
+    times(id).cause = turn.behind;
+    if (adds_up()) {
+      LaneUse& use = uses_[core_.lanes().lane_of(id.value)];
+      use.hold(now_s_, turn.end_s - now_s_, poll_for_s());
+      use.post_s += turn.wait_s;
+    }
+  }
+  clock_.at(turn.end_s, {id, Kind::kLaneEnd});
 }
 
 void Execution::issue(OpId id) {

@@ -27,6 +27,7 @@
 #include "machine/lane_use.h"
 #include "machine/meetings.h"
 #include "machine/paths.h"
+#include "machine/queue_pairs.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/completion_queues.h"
 #include "machine/run/core.h"
@@ -152,6 +153,7 @@ class Execution final : public SettlingRun {
   void add_post(std::uint32_t lane, double hold_s, double delay_s, double switch_s);
   void add_look(std::uint32_t lane, double interrupt_s, double look_s, double block_s);
   void add_watching(OpId id, bool begins);
+  void ask_for_pair(OpId id);
   void issue(OpId id);
   void done(OpId id);
   void done_at(OpId id, double time_s);
@@ -289,6 +291,7 @@ class Execution final : public SettlingRun {
   const sched::KeptMemory kept_;
   Operands operands_;
   RunMemory memory_;
+  QueuePairLocks locks_;
   WordQueues words_;
   AtomicService service_;
   const bool adaptive_;  // ways go by load

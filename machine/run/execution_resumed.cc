@@ -19,6 +19,7 @@ void Execution::resume(const Execution& other) {
   large_out_ = other.large_out_;
   large_in_ = other.large_in_;
   operands_.resume(other.operands_);
+  locks_.resume(other.locks_);
   words_ = other.words_;
   service_.resume(other.service_);
   ways_.resume(other.ways_);
@@ -30,8 +31,9 @@ bool Execution::goes_on_as(const Execution& other) const {
       !words_.idle() || !other.words_.idle() || !large_.goes_on_as(other.large_) ||
       !small_.goes_on_as(other.small_) || !core_.goes_on_as(other.core_) ||
       replying_ != other.replying_ || queues_ != other.queues_ ||
-      !service_.goes_on_as(other.service_) || !operands_.goes_on_as(other.operands_) ||
-      !memory_.goes_on_as(other.memory_) || !ways_.goes_on_as(other.ways_)) {
+      !service_.goes_on_as(other.service_) || !locks_.goes_on_as(other.locks_, now_s_) ||
+      !operands_.goes_on_as(other.operands_) || !memory_.goes_on_as(other.memory_) ||
+      !ways_.goes_on_as(other.ways_)) {
     return false;
   }
   // How long a lane has been idle says whether its program sleeps.

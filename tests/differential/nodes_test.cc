@@ -72,6 +72,7 @@ TEST(Nodes, WhoseThreadsShareAreTheSameOnSimgridAndWithEvents) {
         random_nodes(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
     testing::random_sharing(dice, platform);
     if (dice.one_in(3)) platform.node.rails.count = 2;
+    if (seed % 2 == 0) testing::lock_pairs(platform);
     const std::string what = "seed " + std::to_string(seed) + " on " + platform.spec();
     const Trace events = analysis::run_events({schedule, platform});
     if (events.contended) continue;  // more than the event engine knows
@@ -79,7 +80,8 @@ TEST(Nodes, WhoseThreadsShareAreTheSameOnSimgridAndWithEvents) {
     testing::expect_equal(analysis::run_flows({schedule, platform}), events, what);
     ++compared;
     Platform without = platform;
-    without.node.qp_sharer = without.node.update_sharer = without.node.numa_hop = {};
+    without.node.qp_sharer = without.node.qp_lock = {};
+    without.node.update_sharer = without.node.numa_hop = {};
     const double plain_s = analysis::run_events({schedule, without}).makespan_s();
     told_apart += events.makespan_s() != plain_s ? 1 : 0;
   }

@@ -16,6 +16,7 @@
 #include "hw/fabric/transport.h"
 #include "hw/group/member.h"
 #include "hw/passing_transport.h"
+#include "sched/compile.h"
 #include "tests/hw/group_ranks.h"
 #include "tests/hw/late_writes.h"
 #include "tests/hw/loop_transport.h"
@@ -26,23 +27,29 @@ namespace {
 
 using hw::GroupControl;
 
+struct Noted {
+  hw::RequestKind kind;
+  std::uint64_t bytes;
+};
+
 // Notes what is posted where that outlives it: a group's transport ends with the group.
 class NotingTransport final : public hw::PassingTransport {
  public:
-  NotingTransport(std::unique_ptr<hw::Transport> under, std::vector<hw::WorkRequest>& posted)
+  NotingTransport(std::unique_ptr<hw::Transport> under, std::vector<Noted>& posted)
       : PassingTransport(std::move(under)), posted_(posted) {}
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     const std::size_t taken = PassingTransport::post(requests);
     for (std::size_t i = 0; i < taken; ++i) {
-      posted_.push_back(requests[i]);
-      posted_.back().local = {};
+      std::uint64_t bytes = 0;
+      for (const hw::Segment& segment : requests[i].local) bytes += segment.bytes;
+      posted_.push_back({requests[i].kind, bytes});
     }
     return taken;
   }
 
  private:
-  std::vector<hw::WorkRequest>& posted_;
+  std::vector<Noted>& posted_;
 };
 
 // All members in one thread.
@@ -119,7 +126,7 @@ class SmallGroup {
 
   const hw::GroupClosing& closing(std::uint32_t m) { return *ones_[m].member->closing(); }
   testing::Receiver& receiver(std::uint32_t m) { return ones_[m].receiver; }
-  std::vector<hw::WorkRequest>& posted(std::uint32_t m) { return ones_[m].posted; }
+  std::vector<Noted>& posted(std::uint32_t m) { return ones_[m].posted; }
   // So many requests are taken of it at a time.
   void room(std::uint32_t m, std::size_t requests) {
     ones_[m].transport->room = ones_[m].transport->room_per_poll = requests;
@@ -132,7 +139,7 @@ class SmallGroup {
   struct One {
     testing::Receiver receiver{0};
     testing::LoopTransport* transport = nullptr;  // until the group ends
-    std::vector<hw::WorkRequest> posted;
+    std::vector<Noted> posted;
     std::unique_ptr<hw::GroupMember> member;
     bool alive = true;
   };
@@ -188,10 +195,46 @@ TEST(GroupSmall, PostsOneWriteForEachMessageAndMember) {
         const auto& posted = group.posted(m);
         const std::uint64_t due = std::max(1u, slots / 2);
         EXPECT_EQ(posted.size() - before[m], m == 0 ? kMessages * (members - 1) : kMessages / due);
-        EXPECT_TRUE(std::all_of(
-            posted.begin() + static_cast<std::ptrdiff_t>(before[m]), posted.end(),
-            [](const hw::WorkRequest& r) { return r.kind == hw::RequestKind::kWrite; }));
+        EXPECT_TRUE(std::all_of(posted.begin() + static_cast<std::ptrdiff_t>(before[m]),
+                                posted.end(),
+                                [](const Noted& r) { return r.kind == hw::RequestKind::kWrite; }));
       }
+    }
+  }
+}
+
+// What a simulation of a group's small messages is of: a slot has 16 bytes more than the pattern's.
+// The pattern leaves out reports that no message waits for.
+TEST(GroupSmall, PostsWhatTheScheduleOfItsSlotsHas) {
+  constexpr std::uint64_t kMessages = 41;
+  constexpr std::uint64_t kBytes = 100;
+  for (const std::uint32_t slots : {1u, 2u, 5u, 16u}) {
+    SmallGroup group(4, {512, slots}, false, 7, false);
+    std::vector<std::size_t> before;
+    for (std::uint32_t m = 0; m < 4; ++m) before.push_back(group.posted(m).size());
+    for (std::uint64_t k = 0; k < kMessages; ++k) group.send(kBytes);
+    group.close();
+    ASSERT_TRUE(group.run_to_end());
+    const sched::Schedule schedule = sched::compile(sched::parse_spec(fmt::format(
+        "ring-buffer:ranks=4,bytes={},messages={},slots={}", kBytes + 16, kMessages, slots)));
+    for (std::uint32_t m = 0; m < 4; ++m) {
+      std::vector<std::uint64_t> written;
+      for (std::size_t i = before[m]; i < group.posted(m).size(); ++i) {
+        written.push_back(group.posted(m)[i].bytes);
+      }
+      std::vector<std::uint64_t> scheduled;
+      for (const sched::Op& op : schedule.ops()) {
+        if (op.kind == sched::OpKind::kPut && op.rank.value == m) {
+          scheduled.push_back(schedule.payload_bytes(op));
+        }
+      }
+      if (m != 0) {
+        ASSERT_LE(scheduled.size(), written.size());
+        // Of what stands in the ring in the end, a count of each half.
+        EXPECT_LE(written.size(), scheduled.size() + slots / std::max(1u, slots / 2));
+        written.resize(scheduled.size());
+      }
+      EXPECT_EQ(written, scheduled) << "member " << m << ", " << slots << " slots";
     }
   }
 }

@@ -51,7 +51,8 @@ TEST_P(Calls, AreProvedForAllSmallSeries) {
           for (const char* room :
                {"", ",chunk=100,chunks=1,chunk-limit=2,slots=3,signal=4", reads_less(), counts(),
                 ",chunk=64,chunks=2,chunk-limit=3,slots=2",
-                ",chunk=40,chunk-limit=1,slots=1,signal=1"}) {
+                ",chunk=40,chunk-limit=1,slots=1,signal=1",
+                ",chunk=64,chunk-limit=2,slots=3,signal=2,serialize=copy"}) {
             ASSERT_EQ(
                 defect(fmt::format("{}:ranks={},bytes={},messages={},root={},via={},notify={}{}",
                                    GetParam(), n, n * m % 3 * 10, m, m % n, via, notify, room)),
@@ -87,6 +88,38 @@ TEST_P(Calls, EveryCallIsRunOnce) {
     const bool counted = how.find("count") != std::string::npos;
     EXPECT_EQ(handlers, (GetParam().starts_with("broadcast") ? 4u : 3u) * (counted ? 4 : 3));
   }
+}
+
+// A record is copied between the posts, in program order: after the call before it is posted and,
+// if that one is waited for, done.
+TEST(CallSerialize, ARecordIsCopiedAfterTheCallBefore) {
+  const machine::Platform platform =
+      machine::parse_platform_spec("star:rate=8Gbps,latency=3us,o_post=1us,copy_rate=16Gbps");
+  const auto run = [&](const char* options) {
+    const Schedule schedule = compile(
+        parse_spec(fmt::format("call:ranks=2,bytes=1992,messages=4,via=send,slots=4,{}", options)));
+    std::vector<OpTimes> root;
+    const Trace trace = analysis::run_events({schedule, platform});
+    for (OpId id = schedule.first_op(RankId(0)); id < schedule.end_op(RankId(0)); ++id.value) {
+      if (schedule.op(id).kind != OpKind::kJoin) root.push_back(trace.ops[id.value]);
+    }
+    return root;
+  };
+  // 2000 bytes take 1 us to copy, and 1 us to post.
+  const std::vector<OpTimes> copied = run("serialize=copy,signal=0");
+  ASSERT_EQ(copied.size(), 8u);
+  for (std::size_t m = 0; m < 4; ++m) {
+    EXPECT_NEAR(copied[2 * m].issued_s, 2e-6 * static_cast<double>(m), 1e-15);
+    EXPECT_NEAR(copied[2 * m].done_s, 2e-6 * static_cast<double>(m) + 1e-6, 1e-15);
+    EXPECT_NEAR(copied[2 * m + 1].issued_s, 2e-6 * static_cast<double>(m) + 2e-6, 1e-15);
+  }
+  // The second send is waited for: 2 us on the wire, 3 there and 3 back.
+  const std::vector<OpTimes> awaited = run("serialize=copy,signal=2");
+  ASSERT_EQ(awaited.size(), 8u);
+  EXPECT_NEAR(awaited[3].done_s, 12e-6, 1e-15);
+  EXPECT_NEAR(awaited[4].issued_s, 12e-6, 1e-15);
+  EXPECT_NEAR(awaited[5].issued_s, 14e-6, 1e-15);
+  ASSERT_EQ(run("signal=0").size(), 4u);
 }
 
 // An empty function reads its identifier, and so takes the time of that, whatever goes with it.

@@ -45,6 +45,7 @@ class FrozenRun {
     add_channels();
     add_lanes();
     add_ports();
+    add_locks();
     // Solving goes faster in the order of the run, and comes to the same without.
     const auto when = [&](std::uint32_t node) {
       const sched::OpTimes& t = trace.ops[node / kMoments];
@@ -299,10 +300,37 @@ class FrozenRun {
     }
   }
 
+  // Of any two posts on one queue pair of threads the later ends with the lock's time.
+  void add_locks() {
+    if (platform_.node.qp_lock.count() == 0) return;
+    using Pair =
+        std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+    std::map<Pair, std::vector<std::uint32_t>> posts;
+    for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+      if (!sched::is_initiator(op(i).kind) || local(i)) continue;
+      const std::uint32_t src = schedule_.channel(op(i).channel).src.value;
+      const std::uint32_t dst = schedule_.channel(op(i).channel).dst.value;
+      const std::uint32_t number = number_among(op(i).channel);
+      const std::uint32_t threads = platform_.node.threads_per_qp;
+      posts[{src / threads, dst / threads, nic(src, dst, number), nic(dst, src, number), number}]
+          .push_back(i);
+    }
+    for (const auto& [pair, of_pair] : posts) {
+      for (const std::uint32_t a : of_pair) {
+        for (const std::uint32_t b : of_pair) {
+          if (trace_.ops[a].issued_s >= trace_.ops[b].issued_s) continue;
+          arc(a, kIssued, b, kIssued, s(platform_.node.qp_lock));
+        }
+      }
+    }
+  }
+
+  std::uint32_t number_of(sched::ChannelId channel) const {
+    return platform_.node.rails.count == 1 ? 0 : number_among(channel);
+  }
   // How many channels of messages between the two ranks stand before it; of one that carries
   // credits for another, before that.
-  std::uint32_t number_of(sched::ChannelId channel) const {
-    if (platform_.node.rails.count == 1) return 0;
+  std::uint32_t number_among(sched::ChannelId channel) const {
     const auto channels = schedule_.channels();
     const std::vector<bool> control = schedule_.control_channels();
     const auto data_of = [&](std::uint32_t c) {

@@ -124,6 +124,12 @@ inline void random_sharing(Dice& random, machine::Platform& p) {
   p.node.numa_hop = sched::Time{random.pick({0, 60'000, 700'000})};
 }
 
+/// Threads have a lock for their queue pairs, in place of a fixed time. Nothing is drawn for it.
+inline void lock_pairs(machine::Platform& p) {
+  p.node.qp_sharer = {};
+  p.node.qp_lock = p.o_post / 2;
+}
+
 /// Two to four NICs a host, on the leaf switches of a network that takes them, or on one switch.
 /// What is between switches may be narrow.
 inline void random_rails(Dice& random, machine::Platform& p, bool may_share) {

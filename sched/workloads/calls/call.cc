@@ -60,7 +60,7 @@ class CallPrograms {
   void add_program(CallNode& node) {
     if (!memory_.is_root(node) && memory_.one_sided()) answer_services(node);
     for (std::uint32_t m = 0; m < memory_.calls(); ++m) {
-      OpId ready = memory_.is_root(node) ? OpId::none() : receive(node, m);
+      OpId ready = memory_.is_root(node) ? serialize(node, m) : receive(node, m);
       if (!memory_.is_root(node) && memory_.shape().carries == Carries::kRead)
         ready = read_buffer(node, m, ready);
       node.consumed_by.emplace_back();
@@ -80,6 +80,20 @@ class CallPrograms {
       const OpId asked = out_.receive(at, node.asks, memory_.word(node.asked, s));
       out_.send(at, node.answers, memory_.mark_of(node), {asked});
     }
+  }
+
+  // The root makes record m where it leaves from, if it does not stand there already: in program
+  // order, so after the posts of the call before, and what it waited for behind them.
+  OpId serialize(const CallNode& root, std::uint32_t m) {
+    if (options_.serialize == CallSerialize::kInPlace) return OpId::none();
+    const OpId made =
+        out_.copy({root.rank, m}, {memory_.captured(root, m)}, memory_.record(root, m));
+    for (const std::uint32_t c : root.children) {
+      const std::vector<OpId>& posts = memory_.nodes()[c].posts;
+      if (!posts.empty())
+        out_.after(posts.back(), made, is_awaited(posts) ? On::kDone : On::kIssued);
+    }
+    return made;
   }
 
   OpId receive(CallNode& node, std::uint32_t m) {
@@ -136,11 +150,13 @@ class CallPrograms {
     return !memory_.is_root(node) && (m + 1) % spec_.slots == 0;
   }
 
-  OpId posted(CallNode& child, OpId op) {
+  // Whether the last of these posts of a channel is waited for before there is another.
+  bool is_awaited(const std::vector<OpId>& posts) const {
     const std::uint32_t every = aggregates() ? 0 : options_.signal;
-    if (every != 0 && !child.posts.empty() && child.posts.size() % every == 0) {
-      out_.after(child.posts.back(), op);
-    }
+    return every != 0 && !posts.empty() && posts.size() % every == 0;
+  }
+  OpId posted(CallNode& child, OpId op) {
+    if (is_awaited(child.posts)) out_.after(child.posts.back(), op);
     child.posts.push_back(op);
     return op;
   }
@@ -281,12 +297,13 @@ Schedule broadcast_buffer_read(const Spec& spec) { return make(spec, {Carries::k
 
 // Of a call to one target: its post, its arrival, its handler's two, and up to three for a result
 // or a notification, or one for the buffer and two for the notification. Chunks: four for a service
-// call, two for an offset, and no more of them than calls, nor of flushes.
+// call, two for an offset, and no more of them than calls, nor of flushes. At the root: its copy.
 std::uint64_t call_ops(const Spec& spec) {
   const CallOptions& options = spec.own<CallOptions>();
   const std::uint64_t chunks = options.via == CallVia::kWrite ? 4 : 0;
   const std::uint64_t flush = options.aggregation == Bundle::kNone ? 0 : 1;
-  return spec.multicast.ranks * (std::uint64_t{7} + chunks + flush) * spec.messages + 1;
+  const std::uint64_t copies = options.serialize == CallSerialize::kCopy ? spec.messages : 0;
+  return spec.multicast.ranks * (std::uint64_t{7} + chunks + flush) * spec.messages + copies + 1;
 }
 
 namespace {
@@ -307,6 +324,8 @@ constexpr auto kCallOptions = option_list(
     kHandlerOption,
     choice_option<&CallOptions::reads>("reads", "all|identifier|count",
                                        "calls: what a function reads of its record"),
+    choice_option<&CallOptions::serialize>("serialize", "in-place|copy",
+                                           "calls: records are copied to be sent, or not"),
     choice_option<&CallOptions::aggregation>("aggregation", "none|trad|ovfl",
                                              "calls: records gathered in queues"),
     size_option<&CallOptions::flush_bytes>("flush", "a size",

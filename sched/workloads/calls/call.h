@@ -11,12 +11,15 @@ enum class CallVia : std::uint8_t { kWrite, kSend };
 enum class CallNotify : std::uint8_t { kTransmit, kConsume };
 /// What a function reads of its record.
 enum class CallReads : std::uint8_t { kAll, kIdentifier, kCount };
+/// Where the caller makes its records: where they leave from, or elsewhere, to be copied there.
+enum class CallSerialize : std::uint8_t { kInPlace, kCopy };
 
 /// What calls are told beside.
 struct CallOptions {
   CallVia via = CallVia::kWrite;
   CallNotify notify = CallNotify::kTransmit;
   CallReads reads = CallReads::kAll;
+  CallSerialize serialize = CallSerialize::kInPlace;
   std::uint64_t chunk_bytes = 16ull << 20;  // of a receive buffer: eight pages of 2 MiB
   std::uint32_t chunks = 2;                 // obtained at a time (Seriema's c), ≥ 1
   std::uint32_t chunk_limit = 16;           // of one channel (c_max), ≥ 1
@@ -44,6 +47,11 @@ struct CallOptions {
 /// and only where the caller waits for it. A static schedule takes the target for slow: the caller
 /// always grows to the limit before it uses a chunk again. `via=send` into `slots` receives that
 /// the service thread posts, with no flow control.
+///
+/// With serialize=copy the root copies each record, an identifier and what is captured, into the
+/// memory that it leaves from, once for all targets: after all posts of the call before, and what
+/// is waited for behind them. Seriema's table 2 has that copying in its calls. Without it records
+/// stand there already. (What is gathered is copied into its bundle in any case.)
 ///
 /// The handler is a calc of Spec::handler on the target's lane 0, and then a reduce that
 /// adds the record to the target's state: handlers run in the order of their channel. With

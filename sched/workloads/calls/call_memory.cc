@@ -35,6 +35,9 @@ void CallMemory::add_node(std::uint32_t i) {
   node.mark = out_.add_buffer(node.rank, kCallWord);
   if (i == 0) {
     node.records = out_.add_buffer(node.rank, calls() * record_);
+    if (options_.serialize == CallSerialize::kCopy) {
+      node.captured = out_.add_buffer(node.rank, calls() * record_);
+    }
   } else {
     node.parent = shape_.tree ? i - (1u << floor_log2(i)) : 0;
     nodes_[node.parent].children.push_back(i);
@@ -84,7 +87,8 @@ void CallMemory::add_channels(CallNode& node) {
 void CallMemory::add_facts() {
   const CallNode& root = nodes_.front();
   for (std::uint32_t m = 0; m < calls(); ++m) {
-    out_.add_pre({{root.records, m * record_, record_}, ValueId(m), 0});
+    const BufferId made = root.captured.valid() ? root.captured : root.records;
+    out_.add_pre({{made, m * record_, record_}, ValueId(m), 0});
     if (!in_record_) out_.add_pre({buffer(root, m), ValueId(calls() + m), 0});
   }
   for (const CallNode& node : nodes_) {

@@ -26,8 +26,9 @@ struct CallNode {
   RankId rank;
   std::uint32_t parent = 0;
   std::vector<std::uint32_t> children;
-  BufferId records;  // at the root the calls themselves, elsewhere where they arrive
-  BufferId buffers;  // what is written or read beside the records
+  BufferId records;   // at the root the calls themselves, elsewhere where they arrive
+  BufferId captured;  // at the root: what it copies into records, if it does
+  BufferId buffers;   // what is written or read beside the records
   BufferId state;
   BufferId results;   // on their way back; at the root where they arrive, of all callees
   BufferId mark;      // a word that is never zero
@@ -79,6 +80,10 @@ class CallMemory {
   /// it.
   Slice record(const CallNode& node, std::uint32_t m) const;
   Slice landed_record(const CallNode& node, std::uint32_t m) const;
+  /// At the root, where it copies its records: what record m is copied from.
+  Slice captured(const CallNode& root, std::uint32_t m) const {
+    return {root.captured, m * record_, record_};
+  }
   Slice buffer(const CallNode& node, std::uint32_t m) const;
   Slice landed_result(const CallNode& node, std::uint32_t m) const;
   static Slice word(BufferId buffer, std::uint32_t i) { return {buffer, i * kCallWord, kCallWord}; }

@@ -243,6 +243,25 @@ TEST(PlatformSpec, StatesWhatThreadsShare) {
               HasSubstr("simgrid takes no key 'numa_hop'"));
 }
 
+TEST(PlatformSpec, StatesALockThatIsPartOfAPost) {
+  const Platform platform = parse_platform_spec("star:o_post=100ns,qp_lock=100ns");
+  EXPECT_THAT(platform.spec(), ::testing::EndsWith(",interleave=4KiB,qp_lock=100ns"));
+  EXPECT_EQ(platform_from_toml("[cpu]\no_post = \"100ns\"\n[node]\nqp_lock = \"100ns\"\n"
+                               "[network]\ntopology = \"star\"\n",
+                               "p.toml")
+                .spec(),
+            platform.spec());
+  const auto error = [](const std::string& text) {
+    return error_of([&] { parse_platform_spec(text); });
+  };
+  EXPECT_EQ(error("star:o_post=100ns,qp_lock=101ns"),
+            "platform 'star:o_post=100ns,qp_lock=101ns': qp_lock is 101ns, and o_post 100ns; "
+            "expected a lock that is held for a part of the post");
+  EXPECT_EQ(error("star:o_post=100ns,qp_lock=80ns,qp_sharer=1ns"),
+            "platform 'star:o_post=100ns,qp_lock=80ns,qp_sharer=1ns': qp_lock and qp_sharer, which "
+            "stand for the same wait; expected one of them");
+}
+
 TEST(PlatformSpec, StatesWhatPacketsAndLinesAdd) {
   const Platform platform =
       parse_platform_spec("star:rate=56Gbps,mtu=4KiB,packet-overhead=66B,coding=64/66");
@@ -364,6 +383,7 @@ TEST(PlatformSpec, NoTwoPlatformsShareAText) {
     with([](Platform& p) { p.node.cpu_atomic_sharer += Time{1}; });
     with([](Platform& p) { p.node.threads_per_qp += 1; });
     with([](Platform& p) { p.node.qp_sharer += Time{1}; });
+    with([](Platform& p) { p.node.qp_lock += Time{1}; });
     with([](Platform& p) { p.node.update_sharer += Time{1}; });
     with([](Platform& p) { p.node.numa_hop += Time{1}; });
     with([](Platform& p) { p.node.own_in_memory = !p.node.own_in_memory; });
