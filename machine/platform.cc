@@ -60,13 +60,6 @@ void set_figures(Platform& platform, std::string_view text, std::string_view who
   check_exclusions(seen, where);
 }
 
-const PresetEntry* find_preset(std::string_view name) {
-  const auto all = presets();
-  const auto entry =
-      std::find_if(all.begin(), all.end(), [&](const PresetEntry& e) { return e.name == name; });
-  return entry == all.end() ? nullptr : &*entry;
-}
-
 // Whether figures in an inline text have that key.
 bool has_key(std::string_view figures, std::string_view key) {
   const auto items = base::split(figures);
@@ -110,6 +103,13 @@ std::vector<std::string_view> head_names() {
 }
 
 }  // namespace
+
+const PresetEntry* find_preset(std::string_view name) {
+  const auto all = presets();
+  const auto entry =
+      std::find_if(all.begin(), all.end(), [&](const PresetEntry& e) { return e.name == name; });
+  return entry == all.end() ? nullptr : &*entry;
+}
 
 std::string Platform::spec() const {
   std::string text(entry_of(topology).name);

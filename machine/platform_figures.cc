@@ -39,9 +39,24 @@ constexpr PlatformFigure time_figure(std::string_view key, std::string_view sect
           key,
           kATime,
           [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.*member = parse_bounded_time(text, what);
+            platform.*member = parse_finite_time(text, what);
           },
           [](const Platform& platform) { return sched::format_time(platform.*member); }};
+}
+
+// Not written where nobody gave it.
+template <std::optional<Time> Platform::*member>
+constexpr PlatformFigure optional_time(std::string_view key, std::string_view section) {
+  return {key,
+          section,
+          key,
+          kATime,
+          [](Platform& platform, std::string_view text, std::string_view what) {
+            platform.*member = parse_finite_time(text, what);
+          },
+          [](const Platform& platform) {
+            return platform.*member ? sched::format_time(*(platform.*member)) : "";
+          }};
 }
 
 template <Rate Platform::*member>
@@ -135,7 +150,7 @@ constexpr PlatformFigure node_time(std::string_view key) {
           key,
           kATime,
           [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.node.*member = parse_bounded_time(text, what);
+            platform.node.*member = parse_finite_time(text, what);
           },
           [](const Platform& platform) {
             return platform.node.*member == Node{}.*member
@@ -169,7 +184,7 @@ constexpr PlatformFigure congestion_time(std::string_view key, std::string_view 
       toml_key,
       kATime,
       [](Platform& platform, std::string_view text, std::string_view what) {
-        const Time time = parse_bounded_time(text, what);
+        const Time time = parse_finite_time(text, what);
         if (time == Time{0}) {
           throw InputError(fmt::format("{}: {}; expected a time above 0", what, in_quotes(text)));
         }
@@ -231,13 +246,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      [](const Platform& platform) { return sched::format_bytes(platform.interleave_bytes); }},
     rare_time<&Platform::atomic_service_shared>("atomic_service_shared", "nic"),
     rare_time<&Platform::nic_read>("nic_read", "nic"),
-    {"o_post_recv", "cpu", "o_post_recv", kATime,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.o_post_recv = parse_bounded_time(text, what);
-     },
-     [](const Platform& platform) {
-       return platform.o_post_recv ? sched::format_time(*platform.o_post_recv) : "";
-     }},
+    optional_time<&Platform::o_post_recv>("o_post_recv", "cpu"),
     rare_time<&Platform::o_signal>("o_signal", "cpu"),
     rare_time<&Platform::o_poll>("o_poll", "cpu"),
     rare_time<&Platform::o_match>("o_match", "cpu"),
@@ -252,13 +261,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
        return platform.poll_batch == 1 ? "" : fmt::format("{}", platform.poll_batch);
      },
      FigureForm::kWhole},
-    {"poll_for", "cpu", "poll_for", kATime,
-     [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.poll_for = parse_bounded_time(text, what);
-     },
-     [](const Platform& platform) {
-       return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
-     }},
+    optional_time<&Platform::poll_for>("poll_for", "cpu"),
     {"completions", "cpu", "completions", "\"program\" or \"service\"",
      [](Platform& platform, std::string_view text, std::string_view what) {
        if (text != "program" && text != "service") {
@@ -370,7 +373,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
      FigureForm::kWhole},
     {"dcqcn_delay", "congestion", "dcqcn_delay", kATime,
      [](Platform& platform, std::string_view text, std::string_view what) {
-       platform.congestion.feedback = parse_bounded_time(text, what);
+       platform.congestion.feedback = parse_finite_time(text, what);
      },
      [](const Platform& platform) {
        const auto& feedback = platform.congestion.feedback;
@@ -553,15 +556,6 @@ void refuse_key(const Platform& platform, std::string_view key, std::string_view
           ? fmt::format("{} takes no key {}", entry_of(platform.topology).name, in_quotes(key))
           : fmt::format("unknown key {}{}", in_quotes(key), sched::did_you_mean(key, keys));
   throw InputError(fmt::format("{}: {}; expected one of {}", where, what, fmt::join(keys, ", ")));
-}
-
-// Picoseconds up to 2^63 − 2; the last value stands for ever.
-Time parse_bounded_time(std::string_view text, std::string_view what) {
-  const Time time = sched::parse_time(text, what);
-  if (time == sched::kForever) {
-    throw InputError(fmt::format("{}: {} is too long; expected less", what, text));
-  }
-  return time;
 }
 
 }  // namespace slackline::machine
