@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
@@ -17,7 +18,6 @@
 #include "hw/transports.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
-#include "sched/compile.h"
 #include "sched/export/exporter.h"
 #include "sched/export/timeline.h"
 
@@ -151,12 +151,8 @@ class List : public Command {
 
  private:
   const Topic& find_topic() const {
-    std::vector<std::string_view> names;
-    for (const Topic& topic : kTopics) {
-      if (topic.name == topic_) return topic;
-      names.push_back(topic.name);
-    }
-    throw InputError("list: " + sched::unknown_name("topic", topic_, names));
+    if (const Topic* found = base::find_named(kTopics, topic_)) return *found;
+    throw InputError("list: " + sched::unknown_name("topic", topic_, base::names_of(kTopics)));
   }
 
   // In JSON the number of what is counted stands in the place of its text.
