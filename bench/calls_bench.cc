@@ -9,21 +9,17 @@
 // call's, says what the transport itself gives.
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string>
 #include <vector>
 
-#include "base/end_with_parent.h"
+#include "bench/local_ranks.h"
 #include "hw/call.h"
-#include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/transports.h"
 
@@ -119,27 +115,21 @@ class Bench {
   const std::string& transport_;
 };
 
-int be_rank(const hw::MeshOptions& options, const std::string& transport, std::uint64_t count,
-            int rounds) {
-  try {
-    hw::Mesh mesh(options);
-    Bench bench(mesh, transport);
-    if (mesh.rank() == 0) {
-      fmt::print(
-          "{}, calls a second, {} calls, median of {}\n{:>6} {:>12} {:>12} {:>12} {:>12} "
-          "{:>11} {:>10}\n",
-          transport, count, rounds, "bytes", "plain", "trad", "ovfl", "bare writes", "trad/plain",
-          "plain/bare");
-      std::fflush(stdout);
-    }
-    bench.row<8>(count, rounds);
-    bench.row<64>(count, rounds);
-    bench.row<256>(count, rounds);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "rank {}: {}\n", options.rank, error.what());
-    return 1;
+void be_rank(const hw::MeshOptions& options, const std::string& transport, std::uint64_t count,
+             int rounds) {
+  hw::Mesh mesh(options);
+  Bench bench(mesh, transport);
+  if (mesh.rank() == 0) {
+    fmt::print(
+        "{}, calls a second, {} calls, median of {}\n{:>6} {:>12} {:>12} {:>12} {:>12} "
+        "{:>11} {:>10}\n",
+        transport, count, rounds, "bytes", "plain", "trad", "ovfl", "bare writes", "trad/plain",
+        "plain/bare");
+    std::fflush(stdout);
   }
+  bench.row<8>(count, rounds);
+  bench.row<64>(count, rounds);
+  bench.row<256>(count, rounds);
 }
 
 }  // namespace
@@ -152,21 +142,6 @@ int main(int argc, char** argv) {
   const std::uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200'000;
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
   if (count == 0 || rounds < 1) return 2;
-  const hw::LocalPort port;
-  hw::MeshOptions options;
-  options.ranks = 2;
-  options.root = port.address();
-  options.root_socket = port.socket();
-  options.secret = hw::Secret::random();
-  options.rank = 1;
-  const pid_t parent = getpid();
-  const pid_t other = fork();
-  if (other == 0) {
-    sched::end_with_parent(parent);
-    _exit(be_rank(options, argv[1], count, rounds));
-  }
-  options.rank = 0;
-  const int status = be_rank(options, argv[1], count, rounds);
-  waitpid(other, nullptr, 0);
-  return status;
+  return bench::run_on_local_ranks(
+      2, [&](const hw::MeshOptions& options) { be_rank(options, argv[1], count, rounds); });
 }

@@ -71,13 +71,16 @@ void stream_samples(benchmark::State& state) {
                                                     benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void events(benchmark::State& state) {
-  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
-  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::run_events({schedule, platform}).makespan_s());
-  }
+void makespan(benchmark::State& state, const Schedule& schedule, std::string_view platform_name,
+              sched::Trace (*run)(const machine::Setting&)) {
+  const Platform platform = machine::load_platform(platform_name);
+  for (auto _ : state) benchmark::DoNotOptimize(run({schedule, platform}).makespan_s());
   per_second(state, schedule);
+}
+
+void events(benchmark::State& state) {
+  makespan(state, compile(sched::parse_spec(spec_of(state))), machine::kDefaultPlatform,
+           analysis::run_events);
 }
 
 // Small operations in no common rhythm: nearly every event is alone in its instant.
@@ -107,15 +110,13 @@ void compile_irregular(benchmark::State& state) {
   state.SetLabel(kIrregular[state.range(0)].spec);
 }
 
-void events_irregular(benchmark::State& state) {
-  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)].spec));
-  const Platform platform = machine::load_platform(kIrregular[state.range(0)].platform);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(analysis::run_events({schedule, platform}).makespan_s());
-  }
-  per_second(state, schedule);
-  state.SetLabel(kIrregular[state.range(0)].spec);
+void makespan_irregular(benchmark::State& state, sched::Trace (*run)(const machine::Setting&)) {
+  const Irregular& of = kIrregular[state.range(0)];
+  makespan(state, compile(sched::parse_spec(of.spec)), of.platform, run);
+  state.SetLabel(of.spec);
 }
+
+void events_irregular(benchmark::State& state) { makespan_irregular(state, analysis::run_events); }
 
 void spec_to_makespan(benchmark::State& state) {
   const std::string text = spec_of(state);
@@ -179,25 +180,11 @@ void trials_from_snapshots(benchmark::State& state) { trials(state, false); }
 #ifdef SLACKLINE_HAVE_SIMGRID
 // By the clock on the wall: SimGrid runs in a child process.
 void simgrid(benchmark::State& state) {
-  const Schedule schedule = compile(sched::parse_spec(spec_of(state)));
-  const Platform platform = machine::load_platform(machine::kDefaultPlatform);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(sim::run_simgrid({schedule, platform}).makespan_s());
-  }
-  per_second(state, schedule);
+  makespan(state, compile(sched::parse_spec(spec_of(state))), machine::kDefaultPlatform,
+           sim::run_simgrid);
 }
-#endif
 
-#ifdef SLACKLINE_HAVE_SIMGRID
-void simgrid_irregular(benchmark::State& state) {
-  const Schedule schedule = compile(sched::parse_spec(kIrregular[state.range(0)].spec));
-  const Platform platform = machine::load_platform(kIrregular[state.range(0)].platform);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(sim::run_simgrid({schedule, platform}).makespan_s());
-  }
-  per_second(state, schedule);
-  state.SetLabel(kIrregular[state.range(0)].spec);
-}
+void simgrid_irregular(benchmark::State& state) { makespan_irregular(state, sim::run_simgrid); }
 #endif
 
 void sizes(benchmark::internal::Benchmark* bench) {

@@ -7,22 +7,18 @@
 // median; and messages a second when they are sent one behind the other, the median of five series.
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/end_with_parent.h"
+#include "bench/local_ranks.h"
 #include "hw/group.h"
-#include "hw/local_port.h"
 #include "hw/mesh.h"
 #include "hw/transports.h"
 
@@ -153,17 +149,6 @@ class Bench {
   std::uint64_t sent_ = 0;
 };
 
-int be_rank(Count* counts, const hw::MeshOptions& options, const std::string& transport,
-            std::size_t messages) {
-  try {
-    Bench(counts, options, transport, messages).run();
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "rank {}: {}\n", options.rank, error.what());
-    return 1;
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -171,27 +156,14 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: group_bench TRANSPORT [RANKS [MESSAGES]]\n");
     return 2;
   }
-  hw::MeshOptions options;
-  options.ranks = argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 4;
-  if (options.ranks < 2 || options.ranks > kMostRanks) return 2;
+  const std::uint32_t ranks = argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 4;
+  if (ranks < 2 || ranks > kMostRanks) return 2;
   const std::size_t messages = argc > 3 ? static_cast<std::size_t>(std::atoi(argv[3])) : 500;
   void* const pages = mmap(nullptr, sizeof(Count) * kMostRanks, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return 3;
   Count* const counts = new (pages) Count[kMostRanks];
-  const hw::LocalPort port;
-  options.root = port.address();
-  options.root_socket = port.socket();
-  options.secret = hw::Secret::random();
-  for (options.rank = 1; options.rank < options.ranks; ++options.rank) {
-    const pid_t parent = getpid();
-    if (fork() != 0) continue;
-    sched::end_with_parent(parent);
-    _exit(be_rank(counts, options, argv[1], messages));
-  }
-  options.rank = 0;
-  const int status = be_rank(counts, options, argv[1], messages);
-  while (wait(nullptr) > 0) {
-  }
-  return status;
+  return bench::run_on_local_ranks(ranks, [&](const hw::MeshOptions& options) {
+    Bench(counts, options, argv[1], messages).run();
+  });
 }

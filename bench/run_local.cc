@@ -6,18 +6,14 @@
 // same memory each time, as fi_pingpong sends it. Prints the makespans of all iterations in
 // milliseconds, and the least, the median and the largest.
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string>
 #include <vector>
 
-#include "base/end_with_parent.h"
-#include "hw/local_port.h"
+#include "bench/local_ranks.h"
 #include "hw/mesh.h"
 #include "hw/session.h"
 #include "hw/transports.h"
@@ -70,29 +66,23 @@ sched::Schedule schedule_of(const std::string& spec) {
   return sched::compile(sched::parse_spec(spec));
 }
 
-int be_rank(const hw::MeshOptions& mesh_options, const std::string& transport_name,
-            const sched::Schedule& schedule, const hw::RunOptions& options) {
-  try {
-    hw::Mesh mesh(mesh_options);
-    hw::TransportOptions transport_options;
-    if (transport_name != "shm") transport_options.host = "127.0.0.1";
-    const auto transport = hw::make_transport(transport_name, transport_options);
-    hw::Session session(mesh, *transport);
-    const hw::RunResult result = session.run(schedule, options);
-    if (mesh.rank() != 0) return 0;
-    std::vector<double> sorted = result.makespans_s;
-    std::sort(sorted.begin(), sorted.end());
-    for (const double makespan_s : result.makespans_s) fmt::print("{:.3f} ", makespan_s * 1e3);
-    fmt::print("\n{} on {}: {:.3f} / {:.3f} / {:.3f} ms\n", schedule.title(), transport->name(),
-               sorted.front() * 1e3, result.median_makespan_s() * 1e3, sorted.back() * 1e3);
-    fmt::print("clock: {:.1f} ns a reading, {:.1f} ns an operation; latest start {:.1f} us late\n",
-               result.clock_read_s * 1e9, result.timestamp_overhead_s * 1e9,
-               result.late_start_s * 1e6);
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "rank {}: {}\n", mesh_options.rank, error.what());
-    return 1;
-  }
+void be_rank(const hw::MeshOptions& mesh_options, const std::string& transport_name,
+             const sched::Schedule& schedule, const hw::RunOptions& options) {
+  hw::Mesh mesh(mesh_options);
+  hw::TransportOptions transport_options;
+  if (transport_name != "shm") transport_options.host = "127.0.0.1";
+  const auto transport = hw::make_transport(transport_name, transport_options);
+  hw::Session session(mesh, *transport);
+  const hw::RunResult result = session.run(schedule, options);
+  if (mesh.rank() != 0) return;
+  std::vector<double> sorted = result.makespans_s;
+  std::sort(sorted.begin(), sorted.end());
+  for (const double makespan_s : result.makespans_s) fmt::print("{:.3f} ", makespan_s * 1e3);
+  fmt::print("\n{} on {}: {:.3f} / {:.3f} / {:.3f} ms\n", schedule.title(), transport->name(),
+             sorted.front() * 1e3, result.median_makespan_s() * 1e3, sorted.back() * 1e3);
+  fmt::print("clock: {:.1f} ns a reading, {:.1f} ns an operation; latest start {:.1f} us late\n",
+             result.clock_read_s * 1e9, result.timestamp_overhead_s * 1e9,
+             result.late_start_s * 1e6);
 }
 
 }  // namespace
@@ -109,31 +99,7 @@ int main(int count, char** arguments) {
   if (count > 4) options.waiting = hw::waiting_named(arguments[4]).value_or(options.waiting);
   options.timestamps = count <= 5;
   const sched::Schedule schedule = schedule_of(arguments[2]);
-  const hw::LocalPort port;
-  const hw::Secret secret = hw::Secret::random();
-  std::vector<pid_t> ranks;
-  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid == 0) {
-      sched::end_with_parent(parent);
-      hw::MeshOptions mesh;
-      mesh.rank = r;
-      mesh.ranks = schedule.rank_count();
-      mesh.root = port.address();
-      mesh.root_socket = port.socket();
-      mesh.secret = secret;
-      const int status = be_rank(mesh, arguments[1], schedule, options);
-      std::fflush(stdout);
-      _exit(status);
-    }
-    ranks.push_back(pid);
-  }
-  int worst = 0;
-  for (const pid_t pid : ranks) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) worst = 1;
-  }
-  return worst;
+  return bench::run_on_local_ranks(schedule.rank_count(), [&](const hw::MeshOptions& mesh) {
+    be_rank(mesh, arguments[1], schedule, options);
+  });
 }

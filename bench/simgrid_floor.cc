@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <span>

@@ -6,10 +6,6 @@
 //   tolerance_against_clp RANKS BLOCKS SECONDS        0 seconds: without Clp
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <ctime>
-#include <limits>
-
 #include "analysis/engines/analytic.h"
 #include "analysis/slack/tolerance.h"
 #include "sched/compile.h"

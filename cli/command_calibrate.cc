@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/fit/measuring_schedule.h"
+#include "analysis/fit/standard_measurements.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/answer.h"
@@ -8,7 +11,6 @@
 #include "cli/commands.h"
 #include "cli/human.h"
 #include "cli/joining.h"
-#include "cli/measured_points.h"
 #include "cli/output_file.h"
 #include "hw/leader.h"
 #include "machine/input_text.h"
@@ -19,6 +21,31 @@ namespace {
 constexpr std::uint32_t kDefaultRepeats = 8;
 constexpr std::uint64_t kLeastMemory = std::uint64_t{4} << 20;
 constexpr std::uint64_t kMostMemory = std::uint64_t{64} << 30;
+
+// Rank 0 of two measures, `repeats` times everything, in `memory_bytes`; both wait as `waiting`
+// says, and the other has to hw::follow(). `line` of a point is where write_points() puts it.
+std::vector<analysis::MeasuredPoint> measure_points(hw::Mesh& mesh, hw::Transport& transport,
+                                                    std::uint32_t repeats,
+                                                    std::uint64_t memory_bytes, hw::Waiting waiting,
+                                                    Console& console) {
+  const analysis::MeasuringSchedule measuring = analysis::measuring_schedule(
+      analysis::standard_measurements(repeats, transport.has_atomics(), memory_bytes),
+      memory_bytes);
+  hw::RunOptions options;
+  options.prove = false;
+  options.waiting = waiting;
+  hw::Leader leader(mesh, transport);
+  console.phase("measuring");
+  const hw::RunResult result = leader.run(measuring.schedule, options);
+  std::vector<analysis::MeasuredPoint> points =
+      points_of(measuring, result.trace, analysis::Issued::kBeforeThePost);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].line = static_cast<std::uint32_t>(i + 2);
+    points[i].seconds =
+        std::clamp(points[i].seconds, analysis::kMinPointSeconds, analysis::kMaxPointSeconds);
+  }
+  return points;
+}
 
 class Calibrate : public Command {
  public:

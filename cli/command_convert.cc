@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/memory_option.h"
@@ -15,11 +16,7 @@
 namespace slackline::cli {
 namespace {
 
-std::vector<std::string_view> format_names() {
-  std::vector<std::string_view> names;
-  for (const sched::TimelineEntry& entry : sched::timelines()) names.push_back(entry.name);
-  return names;
-}
+std::vector<std::string_view> format_names() { return base::names_of(sched::timelines()); }
 
 class Convert : public Command {
  public:

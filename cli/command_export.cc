@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/shell_word.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
@@ -20,8 +21,7 @@ namespace {
 constexpr std::uint64_t kMemoryOfJob = 700;
 
 std::vector<std::string_view> format_names() {
-  std::vector<std::string_view> names;
-  for (const sched::ExporterEntry& entry : sched::exporters()) names.push_back(entry.name);
+  std::vector<std::string_view> names = base::names_of(sched::exporters());
   for (const engines::OtherSimulator& other : engines::other_simulators()) {
     names.push_back(other.name);
   }
@@ -93,11 +93,7 @@ class Export : public Command {
 
  private:
   static std::string simulators() {
-    std::vector<std::string_view> names;
-    for (const engines::OtherSimulator& other : engines::other_simulators()) {
-      names.push_back(other.name);
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("{}", fmt::join(base::names_of(engines::other_simulators()), ", "));
   }
 
   // What another simulator needs, and the command that runs it.

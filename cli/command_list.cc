@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
@@ -20,7 +22,6 @@
 #include "machine/platform.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
-#include "sched/compile.h"
 #include "sched/export/exporter.h"
 #include "sched/export/timeline.h"
 
@@ -112,21 +113,19 @@ Entries list_figures() {
 
 // Of a network, or of that which a preset has.
 Entries list_figures_of(std::string_view name) {
-  std::vector<std::string_view> names;
-  std::optional<machine::Topology> topology;
-  for (const machine::TopologyEntry* t : machine::topologies()) {
-    names.push_back(t->name);
-    if (t->name == name) topology = machine::Topology{t->shape};
-  }
-  for (const machine::PresetEntry& p : machine::presets()) {
-    names.push_back(p.name);
-    if (p.name == name) topology = machine::load_platform(name).topology;
-  }
-  if (!topology) {
+  const std::vector<const machine::TopologyEntry*> networks = machine::topologies();
+  machine::Topology topology;
+  if (const machine::TopologyEntry* network = base::find_named(networks, name)) {
+    topology.shape = network->shape;
+  } else if (base::find_named(machine::presets(), name)) {
+    topology = machine::load_platform(name).topology;
+  } else {
+    std::vector<std::string_view> names = base::names_of(networks);
+    std::ranges::copy(base::names_of(machine::presets()), std::back_inserter(names));
     throw InputError("list figures: " + sched::unknown_name("network or platform", name, names));
   }
   Entries entries;
-  for (const machine::PlatformFigure* figure : machine::figures_of(*topology)) {
+  for (const machine::PlatformFigure* figure : machine::figures_of(topology)) {
     add_figures(std::span(figure, 1), entries);
   }
   return entries;
@@ -230,12 +229,8 @@ class List : public Command {
  private:
   const Topic& find_topic() const {
     if (topic_.empty()) return kTopicOfTopics;
-    std::vector<std::string_view> names;
-    for (const Topic& topic : kTopics) {
-      if (topic.name == topic_) return topic;
-      names.push_back(topic.name);
-    }
-    throw InputError("list: " + sched::unknown_name("topic", topic_, names));
+    if (const Topic* found = base::find_named(kTopics, topic_)) return *found;
+    throw InputError("list: " + sched::unknown_name("topic", topic_, base::names_of(kTopics)));
   }
 
   // In JSON the number of what is counted stands in the place of its text.

@@ -1,15 +1,20 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/read_file.h"
+#include "base/text_scan.h"
 #include "base/units.h"
 #include "base/write_folder.h"
 #include "cli/commands.h"
 #include "cli/offload_report.h"
 #include "cli/output_file.h"
-#include "cli/queue_file.h"
 #include "cli/schedule_source.h"
 #include "cli/simulation_options.h"
 #include "cli/traced_schedule.h"
@@ -28,6 +33,28 @@ namespace {
 std::optional<hw::OffloadPath> path_named(std::string_view name) {
   constexpr base::EnumNames<hw::OffloadPath, 2> kPaths = {"raw", "devx"};
   return kPaths.find(name);
+}
+
+// Only the first of it is looked at: schedules can be large.
+bool begins_as_program(const std::string& path) {
+  std::array<char, 4096> begin{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), begin.size());
+  std::string_view text(begin.data(), static_cast<std::size_t>(file.gcount()));
+  if (text.starts_with(sched::kUtf8Mark)) text.remove_prefix(sched::kUtf8Mark.size());
+  sched::TextScanner in(text, path);
+  if (!in.next_line() || in.word("slackline") != "slackline") return false;
+  return in.peek() == "queues";
+}
+
+// The program in the file; nothing if `path` is no file that begins as one.
+std::optional<offload::QueueProgram> read_queue_file(const std::string& path) {
+  std::error_code ignored;
+  if (sched::looks_like_spec(path) || !std::filesystem::is_regular_file(path, ignored) ||
+      !begins_as_program(path)) {
+    return std::nullopt;
+  }
+  return offload::read_queues(sched::read_file(path), path);
 }
 
 class Offload : public Command {

@@ -1,5 +1,3 @@
-#include "cli/price_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "analysis/slack/critical_path.h"
 #include "base/statistics.h"
 #include "cli/human.h"
+#include "cli/real_cost_reports.h"
 
 namespace slackline::cli {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -15,12 +15,6 @@
 
 namespace slackline::cli {
 namespace {
-
-std::vector<std::string_view> command_names() {
-  std::vector<std::string_view> names;
-  for (const CommandEntry& entry : commands()) names.push_back(entry.name);
-  return names;
-}
 
 std::string help() {
   Table table({Align::kLeft, Align::kLeft});
@@ -48,11 +42,8 @@ std::string version() {
 }
 
 const CommandEntry& command_named(std::string_view name) {
-  const auto all = commands();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const CommandEntry& e) { return e.name == name; });
-  if (found != all.end()) return *found;
-  throw InputError(sched::unknown_name("command", name, command_names()));
+  if (const CommandEntry* found = base::find_named(commands(), name)) return *found;
+  throw InputError(sched::unknown_name("command", name, base::names_of(commands())));
 }
 
 std::string defect(std::string_view what) {
@@ -68,7 +59,7 @@ std::string defect(std::string_view what) {
 int run_command(const std::vector<std::string>& arguments, Console& console) {
   if (arguments.empty()) {
     throw InputError(fmt::format("no command; expected one of {}; see `slackline --help`",
-                                 fmt::join(command_names(), ", ")));
+                                 fmt::join(base::names_of(commands()), ", ")));
   }
   const std::string& first = arguments.front();
   const bool asks = first == "help";  // `help COMMAND` is `COMMAND --help`

@@ -8,22 +8,15 @@
 #include <vector>
 
 #include "analysis/engines/delayed_runs.h"
-#include "analysis/slack/delay_slopes.h"
 #include "analysis/slack/exact_float.h"
-#include "analysis/slack/helpful_delays.h"
-#include "analysis/slack/link_upgrades.h"
-#include "analysis/slack/rank_overheads.h"
 #include "analysis/slack/validate.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/split.h"
 #include "cli/exact_float_report.h"
-#include "cli/price_report.h"
+#include "cli/real_cost_reports.h"
 #include "cli/report_file.h"
 #include "cli/slack_run.h"
-#include "cli/slope_report.h"
-#include "cli/suggestion_report.h"
-#include "cli/upgrade_report.h"
 #include "engines/engines.h"
 #include "machine/delay_values.h"
 

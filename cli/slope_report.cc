@@ -1,5 +1,3 @@
-#include "cli/slope_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "cli/human.h"
+#include "cli/real_cost_reports.h"
 
 namespace slackline::cli {
 namespace {

@@ -1,11 +1,10 @@
-#include "cli/suggestion_report.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
 #include "base/units.h"
 #include "cli/human.h"
+#include "cli/real_cost_reports.h"
 
 namespace slackline::cli {
 namespace {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <vector>
 
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/fluid_engine.h"
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #ifdef SLACKLINE_HAVE_SIMGRID
 #include "sim/simgrid_engine.h"
@@ -41,10 +41,7 @@ std::string engine_names(std::string_view between, std::string_view last) {
 }
 
 const machine::Engine* find_engine(std::string_view name) {
-  for (const machine::Engine* engine : kEngines) {
-    if (engine->name == name) return engine;
-  }
-  return nullptr;
+  return base::find_named(kEngines, name);
 }
 
 const machine::Engine& engine_named(std::string_view name, std::string_view option) {
@@ -55,10 +52,9 @@ const machine::Engine& engine_named(std::string_view name, std::string_view opti
                     "libsimgrid-dev) and build again, or use {0} flow",
                     option));
   }
-  std::vector<std::string_view> names;
-  for (const machine::Engine* engine : kEngines) names.push_back(engine->name);
   throw InputError(fmt::format("{}: '{}'{}; expected {}", option, name,
-                               sched::did_you_mean(name, names), engine_names(", ", " or ")));
+                               sched::did_you_mean(name, base::names_of(kEngines)),
+                               engine_names(", ", " or ")));
 }
 
 }  // namespace slackline::engines

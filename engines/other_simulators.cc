@@ -8,6 +8,7 @@
 
 #include "base/child_filter.h"
 #include "base/error.h"
+#include "base/named.h"
 #include "base/split.h"
 #include "base/write_file.h"
 #include "engines/astra_sim.h"
@@ -48,10 +49,7 @@ constexpr OtherSimulator kSimulators[] = {kLogGopsim, kHtsim, kAstraSim};
 std::span<const OtherSimulator> other_simulators() { return kSimulators; }
 
 const OtherSimulator* find_other_simulator(std::string_view name) {
-  for (const OtherSimulator& simulator : kSimulators) {
-    if (simulator.name == name) return &simulator;
-  }
-  return nullptr;
+  return base::find_named(other_simulators(), name);
 }
 
 bool is_installed(const OtherSimulator& simulator) {

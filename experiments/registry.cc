@@ -1,9 +1,9 @@
 #include "experiments/registry.h"
 
 #include <array>
-#include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 
 namespace slackline::experiments {
@@ -31,12 +31,9 @@ std::span<const Experiment> experiments() {
 }
 
 const Experiment& find_experiment(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Experiment& experiment : experiments()) {
-    if (experiment.name == name) return experiment;
-    names.push_back(experiment.name);
-  }
-  throw InputError("reproduce: " + sched::unknown_name("figure", name, names));
+  if (const Experiment* found = base::find_named(experiments(), name)) return *found;
+  throw InputError("reproduce: " +
+                   sched::unknown_name("figure", name, base::names_of(experiments())));
 }
 
 }  // namespace slackline::experiments

@@ -19,14 +19,6 @@ using sched::Time;
 // The last value stands for "none" in ids.
 constexpr std::uint32_t kMaxIndex = std::numeric_limits<std::uint32_t>::max() - 1;
 
-template <class Value>
-Value required(const std::optional<Value>& value, const TomlTable& table, std::string_view key,
-               std::string_view expected) {
-  if (value) return *value;
-  throw InputError(
-      fmt::format("{}: no {} stands here; expected {} = {}", table.where(), key, key, expected));
-}
-
 constexpr std::string_view kATime = "a time such as \"10us\"";
 constexpr std::string_view kARate = "a rate such as \"50Gbps\"";
 
@@ -37,7 +29,7 @@ std::optional<Time> find_time(TomlTable& table, std::string_view key) {
 }
 
 sched::Rate read_rate(TomlTable& table) {
-  const std::string text = required(table.text("rate", kARate), table, "rate", kARate);
+  const std::string text = table.required(table.text("rate", kARate), "rate", kARate);
   return sched::parse_rate(text, table.where(*table.find("rate")));
 }
 
@@ -60,7 +52,7 @@ void read_delay(TomlTable& table, DelayPlan& plan) {
   const auto op = table.whole("op", kMaxIndex);
   const auto rank = table.whole("rank", kMaxIndex);
   const auto step = table.whole("step", kMaxIndex);
-  const Time by = required(find_time(table, "by"), table, "by", kATime);
+  const Time by = table.required(find_time(table, "by"), "by", kATime);
   const bool whole_lane = read_whole_lane(table, false);
   table.refuse_others();
   if (op && step) {
@@ -78,15 +70,15 @@ void read_delay(TomlTable& table, DelayPlan& plan) {
 }
 
 void read_slow_pair(TomlTable& table, DelayPlan& plan) {
-  const auto src = required(table.whole("src", kMaxIndex), table, "src", "a rank");
-  const auto dst = required(table.whole("dst", kMaxIndex), table, "dst", "a rank");
+  const auto src = table.required(table.whole("src", kMaxIndex), "src", "a rank");
+  const auto dst = table.required(table.whole("dst", kMaxIndex), "dst", "a rank");
   plan.pairs.push_back({RankId(src), RankId(dst), read_rate(table)});
   table.refuse_others();
 }
 
 void read_straggler(TomlTable& table, DelayPlan& plan) {
   Straggler straggler;
-  straggler.rank = RankId(required(table.whole("rank", kMaxIndex), table, "rank", "a rank"));
+  straggler.rank = RankId(table.required(table.whole("rank", kMaxIndex), "rank", "a rank"));
   const auto slowdown = table.text_or_number("slowdown", "a number of at least 1");
   if (slowdown) {
     straggler.slowdown = parse_slowdown(*slowdown, table.where(*table.find("slowdown")));
@@ -153,12 +145,11 @@ void read_noise(TomlTable& table, const std::optional<std::string>& folder, Dela
   Noise noise;
   noise.ranks = read_ranks(table);
   const std::string kind =
-      required(table.text("distribution", kADistribution), table, "distribution", kADistribution);
+      table.required(table.text("distribution", kADistribution), "distribution", kADistribution);
   noise.of.kind = parse_distribution_kind(kind, table.where(*table.find("distribution")));
   for (const auto& [key, expected, number, set, get] : parameters(noise.of.kind)) {
-    const std::string value =
-        required(number ? table.text_or_number(key, expected) : table.text(key, expected), table,
-                 key, expected);
+    const std::string value = table.required(
+        number ? table.text_or_number(key, expected) : table.text(key, expected), key, expected);
     set(noise.of, value, table.where(*table.find(key)));
   }
   if (noise.of.kind == Distribution::Kind::kTrace) noise.of.values = read_trace(table, folder);
@@ -172,7 +163,7 @@ void read_noise(TomlTable& table, const std::optional<std::string>& folder, Dela
 
 void read_link_rate(TomlTable& table, DelayPlan& plan) {
   LinkRate rate;
-  rate.link = required(find_link(table), table, "link", "the name of a link");
+  rate.link = table.required(find_link(table), "link", "the name of a link");
   rate.rate = read_rate(table);
   rate.at = find_time(table, "at").value_or(Time{0});
   table.refuse_others();

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -71,6 +69,7 @@ const NamedKind& named(Kind kind) {
 
 }  // namespace
 
+// Picoseconds up to 2^63 − 2; the last value stands for ever.
 Time parse_finite_time(std::string_view text, std::string_view what) {
   const Time time = sched::parse_time(text, what);
   if (time == sched::kForever) {

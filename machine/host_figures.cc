@@ -90,7 +90,7 @@ ForHosts<sched::Rate> parse_host_rates(std::string_view text, std::string_view w
 }
 
 ForHosts<sched::Time> parse_host_times(std::string_view text, std::string_view what) {
-  return parse_for_hosts<sched::Time>(text, what, parse_bounded_time);
+  return parse_for_hosts<sched::Time>(text, what, parse_finite_time);
 }
 
 std::string format_for_hosts(const ForHosts<sched::Rate>& rates) {

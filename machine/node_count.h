@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "machine/platform.h"
 
@@ -15,5 +16,8 @@ namespace slackline::machine {
 /// A run on a star may take more nodes than this, since a switch of full speed is as easily thought
 /// of with more ports; who reports such a run has to say so. Of any other network it may not.
 std::optional<std::uint32_t> node_count(const Platform& platform);
+
+/// What the file of the preset of that name says; nothing if there is none.
+std::optional<std::uint32_t> nodes_of_preset(std::string_view name);
 
 }  // namespace slackline::machine

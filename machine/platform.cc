@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/split.h"
 #include "base/suggest.h"
 #include "machine/input_text.h"
@@ -60,13 +61,6 @@ void set_figures(Platform& platform, std::string_view text, std::string_view who
   check_exclusions(seen, where);
 }
 
-const PresetEntry* find_preset(std::string_view name) {
-  const auto all = presets();
-  const auto entry =
-      std::find_if(all.begin(), all.end(), [&](const PresetEntry& e) { return e.name == name; });
-  return entry == all.end() ? nullptr : &*entry;
-}
-
 // Whether figures in an inline text have that key.
 bool has_key(std::string_view figures, std::string_view key) {
   const auto items = base::split(figures);
@@ -93,23 +87,16 @@ Platform from_xml(const Halves& halves, std::string_view whole) {
   return platform;
 }
 
-std::string preset_names() {
-  std::string names;
-  for (const PresetEntry& entry : presets()) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
-  }
-  return names;
-}
-
 // What may stand before a colon.
 std::vector<std::string_view> head_names() {
-  std::vector<std::string_view> names;
-  for (const PresetEntry& entry : presets()) names.push_back(entry.name);
+  std::vector<std::string_view> names = base::names_of(presets());
   for (const TopologyEntry* entry : topologies()) names.push_back(entry->name);
   return names;
 }
 
 }  // namespace
+
+const PresetEntry* find_preset(std::string_view name) { return base::find_named(presets(), name); }
 
 std::string Platform::spec() const {
   std::string text(entry_of(topology).name);
@@ -155,8 +142,8 @@ Platform load_platform(std::string_view text) {
     throw InputError(fmt::format(
         "platform {}: no such preset or file{}; expected {}, star:key=value,… or another topology "
         "({}), or the path of a TOML file or of NCCL's topology (XML)",
-        in_quotes(text), sched::did_you_mean(halves.head, head_names()), preset_names(),
-        topology_names()));
+        in_quotes(text), sched::did_you_mean(halves.head, head_names()),
+        fmt::join(base::names_of(presets()), ", "), topology_names()));
   }
   return platform_from_toml(read_input_file(path, "platform"), path);
 }

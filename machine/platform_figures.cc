@@ -40,9 +40,24 @@ constexpr PlatformFigure time_figure(std::string_view key, std::string_view sect
           key,
           kATime,
           [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.*member = parse_bounded_time(text, what);
+            platform.*member = parse_finite_time(text, what);
           },
           [](const Platform& platform) { return sched::format_time(platform.*member); }};
+}
+
+// Not written where nobody gave it.
+template <std::optional<Time> Platform::*member>
+constexpr PlatformFigure optional_time(std::string_view key, std::string_view section) {
+  return {key,
+          section,
+          key,
+          kATime,
+          [](Platform& platform, std::string_view text, std::string_view what) {
+            platform.*member = parse_finite_time(text, what);
+          },
+          [](const Platform& platform) {
+            return platform.*member ? sched::format_time(*(platform.*member)) : "";
+          }};
 }
 
 template <Rate Platform::*member>
@@ -136,7 +151,7 @@ constexpr PlatformFigure node_time(std::string_view key) {
           key,
           kATime,
           [](Platform& platform, std::string_view text, std::string_view what) {
-            platform.node.*member = parse_bounded_time(text, what);
+            platform.node.*member = parse_finite_time(text, what);
           },
           [](const Platform& platform) {
             return platform.node.*member == Node{}.*member
@@ -170,7 +185,7 @@ constexpr PlatformFigure congestion_time(std::string_view key, std::string_view 
       toml_key,
       kATime,
       [](Platform& platform, std::string_view text, std::string_view what) {
-        const Time time = parse_bounded_time(text, what);
+        const Time time = parse_finite_time(text, what);
         if (time == Time{0}) {
           throw InputError(fmt::format("{}: {}; expected a time above 0", what, in_quotes(text)));
         }
@@ -244,13 +259,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     meaning("of a NIC, to read its host's memory for a get or an atomic; 0",
             rare_time<&Platform::nic_read>("nic_read", "nic")),
     meaning("CPU time to post a receive; o_post",
-            {"o_post_recv", "cpu", "o_post_recv", kATime,
-             [](Platform& platform, std::string_view text, std::string_view what) {
-               platform.o_post_recv = parse_bounded_time(text, what);
-             },
-             [](const Platform& platform) {
-               return platform.o_post_recv ? sched::format_time(*platform.o_post_recv) : "";
-             }}),
+            optional_time<&Platform::o_post_recv>("o_post_recv", "cpu")),
     meaning("CPU time that a post takes longer which makes a completion; 0",
             rare_time<&Platform::o_signal>("o_signal", "cpu")),
     meaning("CPU time of a look at completions; 0", rare_time<&Platform::o_poll>("o_poll", "cpu")),
@@ -271,13 +280,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
              },
              FigureForm::kWhole}),
     meaning("how long a lane without work polls before it sleeps; for ever",
-            {"poll_for", "cpu", "poll_for", kATime,
-             [](Platform& platform, std::string_view text, std::string_view what) {
-               platform.poll_for = parse_bounded_time(text, what);
-             },
-             [](const Platform& platform) {
-               return platform.poll_for ? sched::format_time(*platform.poll_for) : "";
-             }}),
+            optional_time<&Platform::poll_for>("poll_for", "cpu")),
     meaning("who takes completions: the program, or a thread on its core; program",
             {"completions", "cpu", "completions", "\"program\" or \"service\"",
              [](Platform& platform, std::string_view text, std::string_view what) {
@@ -369,7 +372,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     meaning("one way, over that network; 500ns",
             {"scale_up_latency", "node", "scale_up_latency", kATime,
              [](Platform& platform, std::string_view text, std::string_view what) {
-               platform.node.scale_up.latency = parse_bounded_time(text, what);
+               platform.node.scale_up.latency = parse_finite_time(text, what);
              },
              [](const Platform& platform) {
                const Time latency = platform.node.scale_up.latency;
@@ -451,7 +454,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
     meaning("from a mark to the sender that reacts; the latency there and back",
             {"dcqcn_delay", "congestion", "dcqcn_delay", kATime,
              [](Platform& platform, std::string_view text, std::string_view what) {
-               platform.congestion.feedback = parse_bounded_time(text, what);
+               platform.congestion.feedback = parse_finite_time(text, what);
              },
              [](const Platform& platform) {
                const auto& feedback = platform.congestion.feedback;
@@ -698,15 +701,6 @@ void refuse_key(const Platform& platform, std::string_view key, std::string_view
   // There are some sixty, too many for a line.
   throw InputError(fmt::format("{}: {}; expected one that `slackline list figures {}` shows", where,
                                what, entry_of(platform.topology).name));
-}
-
-// Picoseconds up to 2^63 − 2; the last value stands for ever.
-Time parse_bounded_time(std::string_view text, std::string_view what) {
-  const Time time = sched::parse_time(text, what);
-  if (time == sched::kForever) {
-    throw InputError(fmt::format("{}: {} is too long; expected less", what, text));
-  }
-  return time;
 }
 
 }  // namespace slackline::machine

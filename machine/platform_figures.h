@@ -57,7 +57,4 @@ void check_exclusions(std::span<const PlatformFigure* const> given, std::string_
 /// Whether some other topology has a figure of that key.
 bool is_key_of_another_topology(const Platform& platform, std::string_view key);
 
-/// A time below for ever. Throws InputError, naming `what`.
-Time parse_bounded_time(std::string_view text, std::string_view what);
-
 }  // namespace slackline::machine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "machine/node_count.h"
 #include "machine/platform.h"
 #include "machine/platform_figures.h"
 #include "machine/toml_document.h"
@@ -67,14 +68,7 @@ void refuse_other_topologies(const Platform& platform, const TomlValue& document
 // nothing.
 void read_nodes(TomlTable& document, const Platform& platform) {
   const auto nodes = document.whole("nodes", kMaxHosts);
-  if (!nodes) return;
-  const auto all = presets();
-  const auto preset = std::find_if(all.begin(), all.end(),
-                                   [&](const PresetEntry& e) { return e.name == platform.name; });
-  if (preset != all.end()) {
-    const TomlValue value = parse_toml(preset->toml, preset->name);
-    if (TomlTable(value, preset->name, "").whole("nodes", kMaxHosts) == nodes) return;
-  }
+  if (!nodes || nodes_of_preset(platform.name) == nodes) return;
   throw InputError(fmt::format(
       "{}: only a preset that comes with the program has a number of nodes; expected it to be left "
       "out, or a topology with as many hosts",

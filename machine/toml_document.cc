@@ -217,6 +217,11 @@ std::string TomlTable::where(const TomlValue& value) const {
                        : fmt::format("{}:{}: {}.{}", file_, value.line, path_, value.key);
 }
 
+void TomlTable::fail_without(std::string_view key, std::string_view expected) const {
+  throw InputError(
+      fmt::format("{}: no {} stands here; expected {} = {}", where(), key, key, expected));
+}
+
 std::string TomlTable::where() const {
   return path_.empty() ? fmt::format("{}:{}", file_, value_->line)
                        : fmt::format("{}:{}: {}", file_, value_->line, path_);

@@ -61,7 +61,17 @@ class TomlTable {
   /// "file:line: path", of this table.
   std::string where() const;
 
+  /// The value that was found at `key`; throws if there is none. `expected` as above.
+  template <class Value>
+  Value required(const std::optional<Value>& value, std::string_view key,
+                 std::string_view expected) const {
+    if (!value) fail_without(key, expected);
+    return *value;
+  }
+
  private:
+  [[noreturn]] void fail_without(std::string_view key, std::string_view expected) const;
+
   const TomlValue* value_;
   std::string_view file_;
   std::string path_;

@@ -37,5 +37,6 @@ std::string topology_names();
 
 /// Null if there is none of that name.
 const TopologyEntry* find_topology(std::string_view name);
+const PresetEntry* find_preset(std::string_view name);
 
 }  // namespace slackline::machine

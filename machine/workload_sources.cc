@@ -27,14 +27,6 @@ std::optional<std::uint64_t> read_size(TomlTable& table, std::string_view key) {
   return sched::parse_bytes(*text, table.where(*table.find(key)));
 }
 
-template <class Value>
-Value required(const std::optional<Value>& value, const TomlTable& table, std::string_view key,
-               std::string_view expected) {
-  if (value) return *value;
-  throw InputError(
-      fmt::format("{}: no {} stands here; expected {} = {}", table.where(), key, key, expected));
-}
-
 // The values of a file with one a line; what follows a # is a comment.
 void read_lines(const std::filesystem::path& path,
                 const std::function<void(std::string_view, const std::string&)>& take) {
@@ -112,7 +104,7 @@ SizeSource read_size_table(TomlTable table, const std::filesystem::path& folder)
   source.max = read_size(table, "max").value_or(source.max);
   if (kind == "lognormal") {
     source.kind = SizeSource::Kind::kLognormal;
-    source.median = required(read_size(table, "median"), table, "median", kSize);
+    source.median = table.required(read_size(table, "median"), "median", kSize);
     if (source.median == 0) {
       throw InputError(
           fmt::format("{}: 0; expected at least 1 byte", table.where(*table.find("median"))));
@@ -123,8 +115,8 @@ SizeSource read_size_table(TomlTable table, const std::filesystem::path& folder)
                     : std::nullopt);
   } else if (kind == "uniform") {
     source.kind = SizeSource::Kind::kUniform;
-    required(read_size(table, "min"), table, "min", kSize);
-    required(read_size(table, "max"), table, "max", kSize);
+    table.required(read_size(table, "min"), "min", kSize);
+    table.required(read_size(table, "max"), "max", kSize);
   } else {
     unknown_distribution(table, "lognormal or uniform");
   }
@@ -140,7 +132,7 @@ Distribution read_distribution(TomlTable& table) {
   constexpr std::string_view kKnown = "exponential, constant, uniform or lognormal";
   const std::string kind = table.text("distribution", kKnown).value_or("");
   const auto time = [&](std::string_view key) {
-    return required(read_time(table, key), table, key, kTime);
+    return table.required(read_time(table, key), key, kTime);
   };
   Distribution result;
   if (kind == "exponential") {

@@ -14,6 +14,7 @@
 namespace slackline::offload {
 namespace {
 
+using sched::Attribute;
 using sched::Digest;
 using sched::Slice;
 using sched::SliceRange;
@@ -229,26 +230,13 @@ class Reader {
     q.pair = in_.number32("the queue pair", kMaxIndex);
     in_.expect("cq");
     q.cq = CqId(in_.number32("the completion queue", kMaxIndex));
-    sched::Once seen;
-    while (!in_.at_end()) {
-      const std::string_view word = in_.word("an attribute");
-      if (word == "peer") {
-        once(in_, seen, 0, word);
-        q.peer = QueueId(in_.number32("the peer", kMaxIndex));
-      } else if (word == "serves") {
-        once(in_, seen, 1, word);
-        q.serves = QueueId(in_.number32("the queue served", kMaxIndex));
-      } else if (word == "managed") {
-        once(in_, seen, 2, word);
-        q.managed = true;
-      } else if (word == "start") {
-        once(in_, seen, 3, word);
-        q.start = in_.number("the start", ~std::uint64_t{0});
-      } else {
-        in_.fail(fmt::format("{} is not known; expected peer, serves, managed or start",
-                             sched::in_quotes(word)));
-      }
-    }
+    sched::read_attributes(
+        in_, "an attribute",
+        Attribute{"peer", [&] { q.peer = QueueId(in_.number32("the peer", kMaxIndex)); }},
+        Attribute{"serves",
+                  [&] { q.serves = QueueId(in_.number32("the queue served", kMaxIndex)); }},
+        Attribute{"managed", [&] { q.managed = true; }},
+        Attribute{"start", [&] { q.start = in_.number("the start", ~std::uint64_t{0}); }});
     queue_ = builder_->add_queue(q);
   }
 
@@ -266,26 +254,12 @@ class Reader {
       in_.expect("to");
       entry.remote = read_pieces();
     }
-    sched::Once seen;
-    while (!in_.at_end()) {
-      const std::string_view word = in_.word("an attribute");
-      if (word == "op") {
-        once(in_, seen, 0, word);
-        entry.op = sched::OpId(in_.number32("the operation", kMaxIndex));
-      } else if (word == "step") {
-        once(in_, seen, 1, word);
-        entry.step = in_.number32("the step");
-      } else if (word == "latest") {
-        once(in_, seen, 2, word);
-        entry.latest = in_.number32("the latest step");
-      } else if (word == "signaled") {
-        once(in_, seen, 3, word);
-        entry.signaled = true;
-      } else {
-        in_.fail(fmt::format("{} is not known; expected op, step, latest or signaled",
-                             sched::in_quotes(word)));
-      }
-    }
+    sched::read_attributes(
+        in_, "an attribute",
+        Attribute{"op", [&] { entry.op = sched::OpId(in_.number32("the operation", kMaxIndex)); }},
+        Attribute{"step", [&] { entry.step = in_.number32("the step"); }},
+        Attribute{"latest", [&] { entry.latest = in_.number32("the latest step"); }},
+        Attribute{"signaled", [&] { entry.signaled = true; }});
     builder_->add(queue_, entry);
   }
 

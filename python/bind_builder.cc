@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "python/bindings.h"
 #include "python/held.h"
 #include "sched/builder.h"

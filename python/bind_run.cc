@@ -5,11 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "machine/randomness.h"
 #include "machine/samples.h"
@@ -70,9 +68,7 @@ bool is_complete(const sched::Trace& trace) {
 std::string exported(const Run& run, const std::string& format) {
   const sched::TimelineEntry* entry = sched::find_timeline(format);
   if (entry == nullptr) {
-    std::vector<std::string_view> names;
-    for (const sched::TimelineEntry& each : sched::timelines()) names.push_back(each.name);
-    throw InputError(sched::unknown_name("format", format, names));
+    throw InputError(sched::unknown_name("format", format, base::names_of(sched::timelines())));
   }
   const sched::Schedule& schedule = *run.of->schedule;
   return entry->write(schedule, run.trace, machine::timeline_nics(schedule, run.of->platform.node));

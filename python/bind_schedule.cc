@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "base/write_file.h"
 #include "python/bindings.h"
@@ -74,9 +75,7 @@ std::vector<Finding> findings(const Schedule& schedule, std::size_t most) {
 std::string exported(const Schedule& schedule, const std::string& format) {
   if (const sched::ExporterEntry* entry = sched::find_exporter(format))
     return sched::written_whole(*entry, schedule);
-  std::vector<std::string_view> names;
-  for (const sched::ExporterEntry& entry : sched::exporters()) names.push_back(entry.name);
-  throw InputError(sched::unknown_name("format", format, names));
+  throw InputError(sched::unknown_name("format", format, base::names_of(sched::exporters())));
 }
 
 }  // namespace

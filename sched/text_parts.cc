@@ -57,61 +57,31 @@ std::string read_title(TextScanner& in) {
   return title;
 }
 
+void fail_unknown(const TextScanner& in, std::string_view word,
+                  std::span<const std::string_view> keywords) {
+  in.fail(fmt::format("{} is not known; expected {} or {}", in_quotes(word),
+                      fmt::join(keywords.first(keywords.size() - 1), ", "), keywords.back()));
+}
+
 void read_channel_attributes(TextScanner& in, Channel& c) {
-  Once seen;
-  while (!in.at_end()) {
-    const std::string_view keyword = in.word("a keyword");
-    if (keyword == "service") {
-      once(in, seen, 0, keyword);
-      c.service = named(in, service_named, "rc, ud or eager");
-    } else if (keyword == "window") {
-      once(in, seen, 1, keyword);
-      c.window = in.number32(keyword);
-    } else if (keyword == "credit_on") {
-      once(in, seen, 2, keyword);
-      c.credit_on = ChannelId(in.number32(keyword, 0xfffffffeu));
-    } else if (keyword == "credit_batch") {
-      once(in, seen, 3, keyword);
-      c.credit_batch = in.number32(keyword);
-    } else if (keyword == "bundle") {
-      once(in, seen, 4, keyword);
-      c.bundle = named(in, bundle_named, "none, trad or ovfl");
-    } else if (keyword == "bundle_bytes") {
-      once(in, seen, 5, keyword);
-      c.bundle_bytes = in.bytes(keyword);
-    } else if (keyword == "bundle_delay") {
-      once(in, seen, 6, keyword);
-      c.bundle_delay = in.time(keyword);
-    } else {
-      in.fail(
-          fmt::format("{} is not known; expected service, window, credit_on, credit_batch, "
-                      "bundle, bundle_bytes or bundle_delay",
-                      in_quotes(keyword)));
-    }
-  }
+  read_attributes(
+      in, "a keyword",
+      Attribute{"service", [&] { c.service = named(in, service_named, "rc, ud or eager"); }},
+      Attribute{"window", [&] { c.window = in.number32("window"); }},
+      Attribute{"credit_on",
+                [&] { c.credit_on = ChannelId(in.number32("credit_on", 0xfffffffeu)); }},
+      Attribute{"credit_batch", [&] { c.credit_batch = in.number32("credit_batch"); }},
+      Attribute{"bundle", [&] { c.bundle = named(in, bundle_named, "none, trad or ovfl"); }},
+      Attribute{"bundle_bytes", [&] { c.bundle_bytes = in.bytes("bundle_bytes"); }},
+      Attribute{"bundle_delay", [&] { c.bundle_delay = in.time("bundle_delay"); }});
 }
 
 void read_region_attributes(TextScanner& in, Region& r) {
-  Once seen;
-  while (!in.at_end()) {
-    const std::string_view keyword = in.word("a keyword");
-    if (keyword == "attempts") {
-      once(in, seen, 0, keyword);
-      r.max_attempts = in.number32(keyword);
-    } else if (keyword == "p") {
-      once(in, seen, 1, keyword);
-      r.p.value = in.number32(keyword, 1'000'000);
-    } else if (keyword == "outcome") {
-      once(in, seen, 2, keyword);
-      r.outcome = named(in, outcome_named, "sampled or actual");
-    } else if (keyword == "backoff") {
-      once(in, seen, 3, keyword);
-      r.backoff = in.time(keyword);
-    } else {
-      in.fail(fmt::format("{} is not known; expected attempts, p, outcome or backoff",
-                          in_quotes(keyword)));
-    }
-  }
+  read_attributes(
+      in, "a keyword", Attribute{"attempts", [&] { r.max_attempts = in.number32("attempts"); }},
+      Attribute{"p", [&] { r.p.value = in.number32("p", 1'000'000); }},
+      Attribute{"outcome", [&] { r.outcome = named(in, outcome_named, "sampled or actual"); }},
+      Attribute{"backoff", [&] { r.backoff = in.time("backoff"); }});
 }
 
 }  // namespace slackline::sched

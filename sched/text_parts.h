@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,41 @@ Enum named(TextScanner& in, std::optional<Enum> (*find)(std::string_view),
   const std::optional<Enum> value = find(text);
   if (!value) in.fail(fmt::format("{} is not known; expected {}", in_quotes(text), expected));
   return *value;
+}
+
+/// What may stand on a line: a keyword, and what reads its value.
+template <class Read>
+struct Attribute {
+  std::string_view keyword;
+  Read read;
+};
+template <class Read>
+Attribute(std::string_view, Read) -> Attribute<Read>;
+
+/// Throws: `word` is none of the keywords.
+[[noreturn]] void fail_unknown(const TextScanner& in, std::string_view word,
+                               std::span<const std::string_view> keywords);
+
+/// What is left of a line: attributes in any order, each at most once. `what`: "a keyword".
+template <class... Reads>
+void read_attributes(TextScanner& in, std::string_view what,
+                     const Attribute<Reads>&... attributes) {
+  Once seen;
+  while (!in.at_end()) {
+    const std::string_view word = in.word(what);
+    unsigned bit = 0;
+    const auto take = [&](const auto& attribute) {
+      if (attribute.keyword == word) {
+        once(in, seen, bit, word);
+        attribute.read();
+        return true;
+      }
+      ++bit;
+      return false;
+    };
+    if ((take(attributes) || ...)) continue;
+    fail_unknown(in, word, std::array{attributes.keyword...});
+  }
 }
 
 /// A text between quotation marks, as write_text() writes the title.

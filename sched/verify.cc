@@ -8,13 +8,7 @@
 
 #include "base/error.h"
 #include "sched/event_graph.h"
-#include "sched/verify/findings.h"
-#include "sched/verify/flags.h"
-#include "sched/verify/matching.h"
-#include "sched/verify/memory.h"
-#include "sched/verify/order.h"
-#include "sched/verify/segments.h"
-#include "sched/verify/window.h"
+#include "sched/verify/checks.h"
 
 namespace slackline::sched {
 namespace {

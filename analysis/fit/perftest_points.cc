@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/named.h"
 #include "machine/input_text.h"
 #include "sched/import/json_fields.h"
 
@@ -50,16 +51,9 @@ constexpr std::array<std::string_view, 14> kResults = {
 PointKind kind_of(const JsonPlace& info) {
   const JsonPlace place = info.at("test");
   const std::string& name = place.text();
-  const auto found = std::find_if(kTests.begin(), kTests.end(),
-                                  [&](const Test& test) { return test.name == name; });
-  if (found == kTests.end()) {
-    std::string known;
-    for (const Test& test : kTests)
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", test.name);
-    place.fail(fmt::format("{} is no test that points come from; expected one of {}",
-                           machine::in_quotes(name), known));
-  }
-  return found->kind;
+  if (const Test* found = base::find_named(kTests, name)) return found->kind;
+  place.fail(fmt::format("{} is no test that points come from; expected one of {}",
+                         machine::in_quotes(name), fmt::join(base::names_of(kTests), ", ")));
 }
 
 double latency_s(const JsonPlace& results) {

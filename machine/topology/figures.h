@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "machine/delay_values.h"
 #include "machine/platform_figures.h"
 
 namespace slackline::machine {
@@ -91,7 +92,7 @@ PlatformFigure constexpr hop_latency_figure() {
       "of each switch after the first; 0",
       {"hop_latency", "network", "hop_latency", "a time such as \"100ns\"",
        [](Platform& platform, std::string_view text, std::string_view what) {
-         platform.topology.hop_latency = parse_bounded_time(text, what);
+         platform.topology.hop_latency = parse_finite_time(text, what);
        },
        [](const Platform& platform) { return sched::format_time(platform.topology.hop_latency); }});
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "sched/export/chakra.h"
 #include "sched/export/csv.h"
 #include "sched/export/events.h"
@@ -68,9 +68,7 @@ std::string written_whole(const ExporterEntry& exporter, const Schedule& schedul
 }
 
 const ExporterEntry* find_exporter(std::string_view name) {
-  const auto found = std::find_if(kExporters.begin(), kExporters.end(),
-                                  [&](const ExporterEntry& entry) { return entry.name == name; });
-  return found == kExporters.end() ? nullptr : found;
+  return base::find_named(kExporters, name);
 }
 
 }  // namespace slackline::sched

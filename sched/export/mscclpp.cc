@@ -1,7 +1,6 @@
 #include "sched/export/mscclpp.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>

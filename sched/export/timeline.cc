@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "sched/export/events.h"
 #include "sched/export/timeline_chrome.h"
 #include "sched/export/timeline_csv.h"
@@ -58,9 +58,7 @@ std::string TimelineEntry::write(const Schedule& schedule, const Trace& trace,
 std::span<const TimelineEntry> timelines() { return kTimelines; }
 
 const TimelineEntry* find_timeline(std::string_view name) {
-  const auto found = std::find_if(kTimelines.begin(), kTimelines.end(),
-                                  [&](const TimelineEntry& entry) { return entry.name == name; });
-  return found == kTimelines.end() ? nullptr : found;
+  return base::find_named(kTimelines, name);
 }
 
 void require_same(const Schedule& schedule, const Trace& trace) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 #include "sched/pattern/alltoall.h"
 #include "sched/pattern/bruck.h"
@@ -82,16 +82,12 @@ CollectiveAlgorithms reduce_scatter_algorithms() { return kReduceScatter; }
 CollectiveAlgorithms alltoall_algorithms() { return kAlltoall; }
 
 const CollectiveAlgorithm* find_algorithm(CollectiveAlgorithms among, std::string_view name) {
-  const auto found = std::find_if(among.begin(), among.end(),
-                                  [&](const CollectiveAlgorithm& a) { return a.name == name; });
-  return found == among.end() ? nullptr : &*found;
+  return base::find_named(among, name);
 }
 
 const CollectiveAlgorithm& algorithm_named(CollectiveAlgorithms among, std::string_view name) {
   if (const CollectiveAlgorithm* const found = find_algorithm(among, name)) return *found;
-  std::vector<std::string_view> names;
-  for (const CollectiveAlgorithm& algorithm : among) names.push_back(algorithm.name);
-  throw InputError("by: " + unknown_name("algorithm", name, names));
+  throw InputError("by: " + unknown_name("algorithm", name, base::names_of(among)));
 }
 
 }  // namespace slackline::sched

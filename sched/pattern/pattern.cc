@@ -6,18 +6,10 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/suggest.h"
 
 namespace slackline::sched {
-namespace {
-
-const PatternEntry* find_in(std::span<const PatternEntry> entries, std::string_view name) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const PatternEntry& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 std::span<const PatternEntry> plan_patterns() {
   const auto all = patterns();
@@ -26,17 +18,17 @@ std::span<const PatternEntry> plan_patterns() {
   return {all.begin(), end};
 }
 
-const PatternEntry* find_pattern(std::string_view name) { return find_in(patterns(), name); }
+const PatternEntry* find_pattern(std::string_view name) {
+  return base::find_named(patterns(), name);
+}
 
 const PatternEntry* find_plan_pattern(std::string_view name) {
-  return find_in(plan_patterns(), name);
+  return base::find_named(plan_patterns(), name);
 }
 
 const PatternEntry& pattern_named(std::string_view name) {
   if (const PatternEntry* found = find_pattern(name)) return *found;
-  std::vector<std::string_view> names;
-  for (const PatternEntry& pattern : patterns()) names.push_back(pattern.name);
-  throw InputError(unknown_name("pattern", name, names));
+  throw InputError(unknown_name("pattern", name, base::names_of(patterns())));
 }
 
 const Option* PatternEntry::find_option(std::string_view key) const {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/split.h"
 #include "base/suggest.h"
 #include "sched/pattern/pattern.h"
@@ -117,9 +118,7 @@ bool looks_like_spec(std::string_view text) {
   if (name.empty() || !could_be_name || std::filesystem::exists(std::string(text), ignored)) {
     return false;
   }
-  std::vector<std::string_view> names;
-  for (const PatternEntry& pattern : patterns()) names.push_back(pattern.name);
-  return colon != std::string_view::npos || !did_you_mean(name, names).empty();
+  return colon != std::string_view::npos || !did_you_mean(name, base::names_of(patterns())).empty();
 }
 
 Spec parse_spec(std::string_view text) {

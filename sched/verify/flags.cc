@@ -1,6 +1,6 @@
-#include "sched/verify/flags.h"
-
 #include "sched/flags.h"
+
+#include "sched/verify/checks.h"
 
 namespace slackline::sched {
 

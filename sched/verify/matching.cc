@@ -1,12 +1,10 @@
-#include "sched/verify/matching.h"
-
 #include <fmt/format.h>
 
 #include <limits>
-#include <vector>
 
 #include "sched/flags.h"
 #include "sched/verify/access.h"
+#include "sched/verify/checks.h"
 
 namespace slackline::sched {
 namespace {

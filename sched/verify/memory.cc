@@ -1,15 +1,13 @@
-#include "sched/verify/memory.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "sched/verify/access.h"
+#include "sched/verify/checks.h"
 #include "sched/verify/conflicts.h"
 #include "sched/verify/segments.h"
 #include "sched/verify/sums.h"

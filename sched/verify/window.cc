@@ -1,8 +1,8 @@
-#include "sched/verify/window.h"
-
 #include <fmt/format.h>
 
 #include <vector>
+
+#include "sched/verify/checks.h"
 
 namespace slackline::sched {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
-#include <utility>
 
 #include "base/error.h"
 #include "sched/pattern/shared_options.h"
