@@ -51,7 +51,10 @@ TEST(PlanQueue, ComesByTimeAndThenAsItWasPlanned) {
 
 TEST(PlanQueue, FindsWhatIsAloneFarAhead) {
   PlanQueue<int> queue;
-  for (const std::int64_t at : {0LL, 4'194'303LL, 8'388'607LL, 3'600'000'000'000'000LL}) {
+  // Of 4,096 ps is a slot, and there are 1,024: the third comes in the last of them, just before
+  // the one that it is time for.
+  for (const std::int64_t at :
+       {0LL, 40'960LL, 4'231'168LL, 12'000'000LL, 3'600'000'000'000'000LL}) {
     queue.push(at, 5);
     EXPECT_EQ(queue.pop(), 5);
     EXPECT_EQ(queue.now(), at);
