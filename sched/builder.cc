@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/forget.h"
+#include "base/mix.h"
 #include "sched/operands.h"
 
 namespace slackline::sched {
@@ -25,6 +26,17 @@ std::vector<Value> fitted(std::vector<Value>&& table) {
     table.shrink_to_fit();
   }
   return std::move(table);
+}
+
+bool names_op(const OpArguments& arguments) {
+  return arguments.operand.op.valid() || arguments.compare.op.valid() ||
+         arguments.address_offset.op.valid();
+}
+
+// Of what differs most.
+std::uint64_t mix_of(const OpArguments& arguments) {
+  return mixed(arguments.operand.value ^ static_cast<std::uint64_t>(arguments.duration.count()) ^
+               mixed(arguments.compare.value ^ arguments.address_offset.value << 32));
 }
 
 }  // namespace
@@ -62,11 +74,81 @@ SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices) {
   return {first, static_cast<std::uint32_t>(slices.size())};
 }
 
+void ScheduleBuilder::take_turns() {
+  if (!ops_.empty()) throw InternalError("operations that take turns, and some that did not");
+  // Much room for runs of many ranks would be left unused.
+  const std::size_t run = ranks_ <= 1024 ? 64 : 8;
+  turns_.emplace(Turns{{ranks_, run}, {ranks_, run}, {ranks_, run / 4}});
+}
+
+OpId ScheduleBuilder::add_in_turn(const Op& op) {
+  if (op.rank.value >= ranks_) {
+    throw InputError(fmt::format("an operation belongs to rank {}, but there are {} ranks",
+                                 op.rank.value, ranks_));
+  }
+  Op added = op;
+  added.match = OpId::none();
+  added.arguments = kNoArguments;
+  return OpId(static_cast<std::uint32_t>(turns_->ops.add(op.rank.value, added, ops_)));
+}
+
 OpId ScheduleBuilder::add(const Op& op, const OpArguments& arguments) {
   const OpId id = add(op);
-  ops_.back().arguments = static_cast<std::uint32_t>(arguments_.size());
-  arguments_.push_back(arguments);
+  ops_[id.value].arguments = place_of(arguments, op.rank);
   return id;
+}
+
+// Arguments are three times as large as an operation, and many are the same duration or literal. So
+// what has been there lately is shared: few places, since to look something up here and there in a
+// large table takes longer than to write it behind. What names an operation is its own. Where ranks
+// take turns each has places of its own, so that what it names stands together.
+std::uint32_t ScheduleBuilder::place_of(const OpArguments& arguments, RankId rank) {
+  constexpr std::size_t kPlaces = 4;  // of durations, and as many of others
+  if (names_op(arguments)) return append(arguments, rank);
+  if (shared_.empty()) shared_.assign(2 * kPlaces * (turns_ ? ranks_ : 1), kNoArguments);
+  const std::size_t kind = (turns_ ? 2 * rank.value : 0) + (arguments.duration > Time{0} ? 1 : 0);
+  std::uint32_t& place = shared_[kind * kPlaces + mix_of(arguments) % kPlaces];
+  if (place == kNoArguments || !(arguments_[place] == arguments)) place = append(arguments, rank);
+  return place;
+}
+
+std::uint32_t ScheduleBuilder::append(const OpArguments& arguments, RankId rank) {
+  if (turns_) {
+    return static_cast<std::uint32_t>(turns_->arguments.add(rank.value, arguments, arguments_));
+  }
+  arguments_.push_back(arguments);
+  return static_cast<std::uint32_t>(arguments_.size() - 1);
+}
+
+template <class Move>
+void ScheduleBuilder::renumber(const Move& move) {
+  for (Edge& edge : edges_) {
+    move(edge.pred);
+    move(edge.succ);
+  }
+  for (FlagMatch& match : flag_matches_) {
+    move(match.put);
+    move(match.poll);
+  }
+  for (Region& region : regions_) move(region.entry);
+  for (OpArguments& arguments : arguments_) {
+    for (Operand* operand : operands(arguments)) move(operand->op);
+  }
+}
+
+void ScheduleBuilder::end_turns() {
+  if (!turns_) return;
+  turns_->ops.gather(ops_);
+  turns_->edges.gather(edges_);
+  turns_->arguments.gather(arguments_);
+  for (Op& op : ops_) {
+    if (op.arguments == kNoArguments) continue;
+    op.arguments = static_cast<std::uint32_t>(turns_->arguments.gathered(op.arguments));
+  }
+  renumber([&](OpId& id) {
+    if (id.valid()) id = OpId(static_cast<std::uint32_t>(turns_->ops.gathered(id.value)));
+  });
+  turns_.reset();
 }
 
 void ScheduleBuilder::group_by_rank() {
@@ -81,21 +163,9 @@ void ScheduleBuilder::group_by_rank() {
     ops[place[i]] = ops_[i];
   }
   ops_ = std::move(ops);
-  const auto move = [&](OpId& id) {
+  renumber([&](OpId& id) {
     if (id.valid()) id = OpId(place[id.value]);
-  };
-  for (Edge& edge : edges_) {
-    move(edge.pred);
-    move(edge.succ);
-  }
-  for (FlagMatch& match : flag_matches_) {
-    move(match.put);
-    move(match.poll);
-  }
-  for (Region& region : regions_) move(region.entry);
-  for (OpArguments& arguments : arguments_) {
-    for (Operand* operand : operands(arguments)) move(operand->op);
-  }
+  });
   grouped_ = true;
 }
 
@@ -198,6 +268,7 @@ void ScheduleBuilder::sort_edges(Schedule& schedule) {
 }
 
 Schedule ScheduleBuilder::build() {
+  end_turns();
   const Diagnostics found = validate();
   if (!found.empty()) throw InputError(found.front().message);
   Schedule schedule = build_draft();
@@ -206,6 +277,7 @@ Schedule ScheduleBuilder::build() {
 }
 
 Schedule ScheduleBuilder::build_draft() {
+  end_turns();
   group_by_rank();
   Schedule schedule;
   schedule.ops_ = fitted(std::move(ops_));
@@ -220,7 +292,8 @@ Schedule ScheduleBuilder::build_draft() {
   schedule.channels_ = fitted(std::move(channels_));
   schedule.regions_ = fitted(std::move(regions_));
   schedule.arguments_ = fitted(std::move(arguments_));
-  schedule.contract_ = std::move(contract_);
+  schedule.contract_.pre = fitted(std::move(contract_.pre));
+  schedule.contract_.post = fitted(std::move(contract_.post));
   schedule.message_bytes_ = message_bytes_;
   schedule.title_ = std::move(title_);
   match_channels(schedule);

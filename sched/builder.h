@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/owner_runs.h"
 #include "sched/diagnostic.h"
 #include "sched/op.h"
 #include "sched/schedule.h"
@@ -24,16 +27,26 @@ class ScheduleBuilder {
   void reserve(std::size_t ops, std::size_t edges, std::size_t slices);
   void reserve_arguments(std::size_t count) { arguments_.reserve(count); }
   void reserve_facts(std::size_t pre, std::size_t post);
+  void reserve_regions(std::size_t count) { regions_.reserve(count); }
+  void reserve_flag_matches(std::size_t count) { flag_matches_.reserve(count); }
+  /// To be called before the first operation, where those of different ranks come by turns and each
+  /// rank has many: grouping them then takes less time and memory. The ids that `add` returns are
+  /// not in a row then.
+  void take_turns();
   void set_title(std::string title) { title_ = std::move(title); }
   void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
 
   BufferId add_buffer(RankId rank, std::uint64_t bytes);
   ChannelId add_channel(const Channel& channel);
   SliceRange add_slices(std::span<const Slice> slices);
-  SliceRange add_slice(const Slice& slice) { return add_slices({&slice, 1}); }
+  SliceRange add_slice(const Slice& slice) {
+    slices_.push_back(slice);
+    return {static_cast<std::uint32_t>(slices_.size() - 1), 1};
+  }
 
   /// Adds `op` (its match and arguments fields are ignored) at the end of its rank's program.
   OpId add(const Op& op) {
+    if (turns_) return add_in_turn(op);
     if (!ops_.empty() && op.rank < ops_.back().rank) grouped_ = false;
     Op& added = ops_.emplace_back(op);
     added.match = OpId::none();
@@ -41,19 +54,27 @@ class ScheduleBuilder {
     return OpId(static_cast<std::uint32_t>(ops_.size() - 1));
   }
   OpId add(const Op& op, const OpArguments& arguments);
-  /// The id that the next operation gets.
+  /// The id that the next operation gets, unless they take turns.
   OpId next_op() const { return OpId(static_cast<std::uint32_t>(ops_.size())); }
 
-  void add_edge(OpId pred, OpId succ, On on = On::kDone) { edges_.push_back({pred, succ, on}); }
+  void add_edge(OpId pred, OpId succ, On on = On::kDone) {
+    if (turns_) {
+      turns_->edges.add(turns_->ops.owner_of(succ.value), Edge{pred, succ, on}, edges_);
+    } else {
+      edges_.push_back({pred, succ, on});
+    }
+  }
   /// Joins a put that notifies by flag to the poll that sees it. Matches of sends and of puts with
   /// immediate follow from the order on their channel and are made by build().
   void add_flag_match(OpId put, OpId poll) { flag_matches_.push_back({put, poll}); }
   void add_region(const Region& region) { regions_.push_back(region); }
   void add_pre(const Fact& fact) { contract_.pre.push_back(fact); }
+  /// Of a builder that has none yet.
+  void set_pre(std::vector<Fact> facts) { contract_.pre = std::move(facts); }
   void add_post(const Fact& fact) { contract_.post.push_back(fact); }
 
   Channel& channel(ChannelId id) { return channels_[id.value]; }
-  /// Of an operation that was added with some.
+  /// Of an operation that was added with some, which name an operation: others may be shared.
   OpArguments& arguments(OpId id) { return arguments_[ops_[id.value].arguments]; }
 
   /// Everything in the schedule's tables that does not fit: indices out of range, edges between
@@ -80,6 +101,19 @@ class ScheduleBuilder {
     OpId poll;
   };
 
+  // Of what is in the tables, by rank, while operations take turns.
+  struct Turns {
+    base::OwnerRuns ops;
+    base::OwnerRuns edges;
+    base::OwnerRuns arguments;
+  };
+
+  OpId add_in_turn(const Op& op);
+  std::uint32_t place_of(const OpArguments& arguments, RankId rank);
+  std::uint32_t append(const OpArguments& arguments, RankId rank);
+  void end_turns();
+  template <class Move>
+  void renumber(const Move& move);
   void group_by_rank();
   void match_channels(Schedule& schedule) const;
   void sort_edges(Schedule& schedule);
@@ -87,12 +121,14 @@ class ScheduleBuilder {
 
   std::uint32_t ranks_;
   bool grouped_ = true;
+  std::optional<Turns> turns_;
   std::vector<Op> ops_;
   std::vector<Buffer> buffers_;
   std::vector<Slice> slices_;
   std::vector<Channel> channels_;
   std::vector<Region> regions_;
   std::vector<OpArguments> arguments_;
+  std::vector<std::uint32_t> shared_;  // places of arguments that others may share
   std::vector<Edge> edges_;
   std::vector<FlagMatch> flag_matches_;
   Contract contract_;

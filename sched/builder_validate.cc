@@ -101,6 +101,20 @@ class Validator {
     }
   }
 
+  // What a later operation names: it may stand anywhere.
+  void fetch_ahead(std::size_t i) const {
+    constexpr std::size_t kAhead = 16;  // operations
+    if (i + kAhead >= ops_.size()) return;
+    const Op& op = ops_[i + kAhead];
+    if (op.reads.first < slices_.size()) __builtin_prefetch(&slices_[op.reads.first]);
+    if (op.writes.first < slices_.size()) __builtin_prefetch(&slices_[op.writes.first]);
+    if (op.arguments < arguments_.size()) {
+      const char* const arguments = reinterpret_cast<const char*>(&arguments_[op.arguments]);
+      __builtin_prefetch(arguments);
+      __builtin_prefetch(arguments + 64);
+    }
+  }
+
   void check_op(std::size_t i) {
     const Op& op = ops_[i];
     const OpId id(static_cast<std::uint32_t>(i));
@@ -359,6 +373,11 @@ class Validator {
 }  // namespace
 
 Diagnostics ScheduleBuilder::validate() const {
+  if (turns_) {
+    ScheduleBuilder all = *this;
+    all.end_turns();
+    return all.validate();
+  }
   Validator validator(ops_, buffers_, slices_, channels_, arguments_, ranks_);
   if (ops_.size() >= (1ull << 31) || slices_.size() >= (1ull << 32) ||
       edges_.size() >= (1ull << 32)) {
@@ -370,7 +389,10 @@ Diagnostics ScheduleBuilder::validate() const {
   for (std::size_t i = 0; i < channels_.size() && validator.clean(); ++i) {
     validator.check_channel(i);
   }
-  for (std::size_t i = 0; i < ops_.size() && validator.clean(); ++i) validator.check_op(i);
+  for (std::size_t i = 0; i < ops_.size() && validator.clean(); ++i) {
+    validator.fetch_ahead(i);
+    validator.check_op(i);
+  }
   validator.check_all_bytes();
   for (const Edge& edge : edges_) {
     if (!validator.clean()) break;

@@ -70,27 +70,50 @@ void add(DigestWriter& out, const Slice& slice) {
 constexpr unsigned kMoved = 0x10;
 constexpr unsigned kTest = 0x20;
 
-void add(DigestWriter& out, const Operand& operand) {
-  const bool moved = operand.addend != 0 || operand.modulus != 0;
-  out.add_u8(static_cast<std::uint8_t>(static_cast<unsigned>(operand.from) | (moved ? kMoved : 0)));
-  if (operand.from == Operand::From::kAbsent) return;
-  if (operand.is_dynamic()) out.add_u32(operand.op.value);
-  out.add_u64(operand.value);
-  if (!moved) return;
-  out.add_u64(operand.addend);
-  out.add_u64(operand.modulus);
-}
-
-// A test by other than equality of all bits says so before the value that it compares with.
-void add_test(DigestWriter& out, const OpArguments& arguments) {
-  const bool plain =
-      arguments.expect == Expect::kEqual && arguments.compare_mask == ~std::uint64_t{0};
-  if (!plain) {
-    out.add_u8(static_cast<std::uint8_t>(kTest | static_cast<unsigned>(arguments.expect)));
-    out.add_u64(arguments.compare_mask);
+// The encoding of an operation's arguments: many short parts, put together before they are added.
+class ArgumentBytes {
+ public:
+  explicit ArgumentBytes(const OpArguments& arguments) {
+    put(static_cast<std::uint64_t>(arguments.duration.count()));
+    put(arguments.operand);
+    put_test(arguments);
+    put(arguments.address_offset);
   }
-  add(out, arguments.compare);
-}
+  void add_to(DigestWriter& out) const { out.add_bytes(bytes_.data(), used_); }
+
+ private:
+  template <class Number>
+  void put(Number number) {
+    std::memcpy(bytes_.data() + used_, &number, sizeof number);
+    used_ += sizeof number;
+  }
+
+  void put(const Operand& operand) {
+    const bool moved = operand.addend != 0 || operand.modulus != 0;
+    put(static_cast<std::uint8_t>(static_cast<unsigned>(operand.from) | (moved ? kMoved : 0)));
+    if (operand.from == Operand::From::kAbsent) return;
+    if (operand.is_dynamic()) put(operand.op.value);
+    put(operand.value);
+    if (!moved) return;
+    put(operand.addend);
+    put(operand.modulus);
+  }
+
+  // A test by other than equality of all bits says so before the value that it compares with.
+  void put_test(const OpArguments& arguments) {
+    const bool plain =
+        arguments.expect == Expect::kEqual && arguments.compare_mask == ~std::uint64_t{0};
+    if (!plain) {
+      put(static_cast<std::uint8_t>(kTest | static_cast<unsigned>(arguments.expect)));
+      put(arguments.compare_mask);
+    }
+    put(arguments.compare);
+  }
+
+  static constexpr std::size_t kMostOfOperand = 1 + 4 + 3 * 8;
+  std::array<unsigned char, 8 + 3 * kMostOfOperand + 1 + 8> bytes_;
+  std::size_t used_ = 0;
+};
 
 void add(DigestWriter& out, std::span<const Fact> facts) {
   out.add_u64(facts.size());
@@ -110,13 +133,27 @@ void add_sums(DigestWriter& out, std::span<const Fact> facts) {
   }
 }
 
-}  // namespace
-
 // An operation's first fields stand in memory as the encoding has them: kind, notify (8 bits each),
 // lane (16), rank, channel, match (32 each).
 constexpr std::size_t kOpHead = offsetof(Op, reads);
 static_assert(kOpHead == 16 && offsetof(Op, lane) == 2 && offsetof(Op, rank) == 4 &&
               offsetof(Op, channel) == 8 && offsetof(Op, match) == 12);
+
+// Slices and arguments stand in the order in which a pattern made them, which may not be that of
+// ranks.
+constexpr std::size_t kAhead = 16;  // operations
+
+void fetch_ahead(const Schedule& schedule, const Op& op) {
+  if (op.reads.count != 0) __builtin_prefetch(&schedule.slices()[op.reads.first]);
+  if (op.writes.count != 0) __builtin_prefetch(&schedule.slices()[op.writes.first]);
+  if (op.arguments != kNoArguments) {
+    const char* const arguments = reinterpret_cast<const char*>(&schedule.arguments(op));
+    __builtin_prefetch(arguments);
+    __builtin_prefetch(arguments + 64);
+  }
+}
+
+}  // namespace
 
 Digest digest_of(const Schedule& schedule) {
   DigestWriter out;
@@ -142,7 +179,10 @@ Digest digest_of(const Schedule& schedule) {
     out.add_u64(static_cast<std::uint64_t>(channel.bundle_delay.count()));
   }
   out.add_u64(schedule.ops().size());
-  for (const Op& op : schedule.ops()) {
+  const std::span<const Op> ops = schedule.ops();
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Op& op = ops[i];
+    if (i + kAhead < ops.size()) fetch_ahead(schedule, ops[i + kAhead]);
     std::array<std::byte, kOpHead> head;
     std::memcpy(head.data(), &op, head.size());
     const std::uint8_t has_arguments = op.arguments != kNoArguments ? 1 : 0;
@@ -155,12 +195,7 @@ Digest digest_of(const Schedule& schedule) {
       for (const Slice& slice : schedule.slices(op.writes)) add(out, slice);
       out.add_u8(has_arguments);
     }
-    if (has_arguments == 0) continue;
-    const OpArguments& arguments = schedule.arguments(op);
-    out.add_u64(static_cast<std::uint64_t>(arguments.duration.count()));
-    add(out, arguments.operand);
-    add_test(out, arguments);
-    add(out, arguments.address_offset);
+    if (has_arguments != 0) ArgumentBytes(schedule.arguments(op)).add_to(out);
   }
   out.add_u64(schedule.edges().size());
   for (const Edge& edge : schedule.edges()) {

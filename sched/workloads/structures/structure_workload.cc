@@ -242,6 +242,9 @@ class Workload {
   void count_and_size() {
     std::vector<std::uint64_t> count(spec_.multicast.ranks, 0);
     for (const Element& e : elements_) ++count[e.target];
+    for (std::size_t r = 0; r < count.size() && !writes(); ++r) {
+      out_.parts[r].given.reserve(count[r]);
+    }
     const auto fullest = std::max_element(count.begin(), count.end());
     const auto rank = fullest - count.begin();
     const bool reused = !table_ && options_.work == StructureWork::kBoth && options_.phases == 1 &&

@@ -42,6 +42,7 @@ StructureProgram StructureWriter::run() {
   }
   first_of_.resize(spec_.multicast.ranks + 1, static_cast<std::uint32_t>(out_.ops.size()));
   if (by_call()) find_senders();
+  reserve();
   add_memory();
   for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) add_program(RankId(r));
   if (by_call()) {
@@ -58,6 +59,22 @@ StructureProgram StructureWriter::run() {
   add_facts();
   out_.schedule = writer_.build();
   return std::move(out_);
+}
+
+// Room in tables that would otherwise be copied as they grow.
+void StructureWriter::reserve() {
+  const std::size_t operations = out_.ops.size();
+  std::size_t given = 0;
+  for (const StructurePart& part : out_.parts) given += part.given.size();
+  if (by_call()) {
+    writer_.reserve_facts(given + spec_.multicast.ranks + 2 * operations,
+                          operations + senders_.size());
+    writer_.reserve_flag_matches(2 * operations);
+    out_.handlers.reserve(operations);
+  } else {
+    writer_.reserve_facts(given + operations, 0);
+    writer_.reserve_regions(2 * operations);
+  }
 }
 
 void StructureWriter::find_senders() {

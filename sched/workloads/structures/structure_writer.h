@@ -70,6 +70,7 @@ class StructureWriter {
   static constexpr std::uint32_t kReplies = 0xffffffffu;
 
   ChannelId channel_of(const StructureOp& op);
+  void reserve();
   void add_memory();
   void find_senders();
   void add_handlers(RankId rank);

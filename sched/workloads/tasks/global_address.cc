@@ -57,8 +57,11 @@ LocalPiece GlobalAddress::delegated(std::uint64_t bytes, std::uint32_t ranks) co
                     "them in one block of {}",
                     bytes, bits_, kGlobalBlock));
   }
-  const std::vector<LocalPiece> found = pieces(bytes, ranks);
-  return found.empty() ? LocalPiece{} : found.front();
+  if (!is_linear()) return pieces(bytes, ranks).front();
+  if (bytes == 0) return {};
+  const std::uint64_t block = bits_ / kGlobalBlock;
+  return {static_cast<std::uint32_t>(block % ranks),
+          block / ranks * kGlobalBlock + bits_ % kGlobalBlock, bytes};
 }
 
 std::uint64_t striped_share(std::uint64_t bytes, std::uint32_t ranks) {

@@ -112,7 +112,9 @@ class Accesses : public TaskPattern {
         handler_(spec.handler),
         program_(checked(spec), *this),
         next_(std::size_t{spec.multicast.ranks} * task_.tasks) {
-    program_.expect(random_access_ops(spec));
+    const bool atomics = o_.by == "fetch-add";
+    program_.expect(random_access_ops(spec),
+                    atomics ? std::uint64_t{spec.multicast.ranks} * o_.accesses : 0);
     for (std::uint32_t r = 0; r < spec.multicast.ranks; ++r) {
       arrays_.push_back(program_.memory().take(r, bytes_per_rank));
     }
@@ -167,7 +169,10 @@ class Delegates : public Accesses {
   explicit Delegates(const Spec& spec)
       : Accesses(spec, words_of(spec).bytes_per_rank()),
         words_(words_of(spec)),
-        read_(std::size_t{spec.multicast.ranks} * task_.tasks) {}
+        read_(std::size_t{spec.multicast.ranks} * task_.tasks) {
+    program_.memory().expect_values(std::uint64_t{spec.multicast.ranks} * o_.accesses +
+                                    words_.count());
+  }
 
   void run(TaskId task) override {
     TaskMemory& memory = program_.memory();

@@ -23,6 +23,8 @@ class TaskMemory {
   /// A word that is never zero.
   Slice mark(std::uint32_t rank) const { return {marks_[rank], 0, 8}; }
 
+  /// It gets at most so many values: room for them.
+  void expect_values(std::uint64_t count);
   /// A value of its own stands there before the run.
   Value add_value(const Slice& slice);
   /// [offset, …) of a value stands there afterwards.
@@ -31,8 +33,8 @@ class TaskMemory {
   /// A word with a value of its own before the run, to which others are added.
   Sum add_sum(const Slice& word);
   /// Once for each time that the value's first bytes are added.
-  void add_term(Sum sum, Value value) { sums_[sum].terms.push_back(value); }
-  Value initial(Sum sum) const { return sums_[sum].terms.front(); }
+  void add_term(Sum sum, Value value) { terms_.push_back({sum, value}); }
+  Value initial(Sum sum) const { return sums_[sum].initial; }
 
   /// Adds the facts to the builder. Throws InputError above 2^32 values.
   void finish();
@@ -45,7 +47,11 @@ class TaskMemory {
   };
   struct Word {
     Slice slice;
-    std::vector<Value> terms;
+    Value initial;
+  };
+  struct Term {
+    Sum sum;
+    Value value;
   };
   struct Expected {
     Slice slice;
@@ -56,8 +62,9 @@ class TaskMemory {
   ScheduleBuilder& out_;
   std::vector<Arena> arenas_;
   std::vector<BufferId> marks_;
-  std::vector<Slice> values_;
+  std::vector<Fact> values_;  // before the run; numbered at the end
   std::vector<Word> sums_;
+  std::vector<Term> terms_;  // behind the initial ones
   std::vector<Expected> expected_;
 };
 

@@ -32,6 +32,7 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
   if (!found.fresh) return links_[found.number];
   found.number = static_cast<std::uint32_t>(links_.size());
   Link& made = links_.emplace_back();
+  made.number = found.number;
   made.src = src;
   made.dst = dst;
   made.channel = out_.connect(RankId(src), RankId(dst));
@@ -43,6 +44,13 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
     if (channel.bundle == Bundle::kOverflow) channel.window = kOverflowWindow;
   }
   return made;
+}
+
+// Of many replies without a result, all of which read the same.
+SliceRange TaskProgram::mark_of(std::uint32_t rank) {
+  SliceRange& mark = marks_[rank];
+  if (mark.count == 0) mark = out_.add_slice(memory_.mark(rank));
+  return mark;
 }
 
 std::uint32_t TaskProgram::new_message(const TaskMessage& message) {
@@ -65,7 +73,7 @@ void TaskProgram::reply(const TaskMessage& message, std::span<const Slice> resul
   made.own_mark = result.empty();
   made.bytes = kMark;
   if (made.own_mark) {
-    made.slices = out_.add_slice(memory_.mark(rank));
+    made.slices = mark_of(rank);
   } else {
     std::vector<Slice> slices(result.begin(), result.end());
     made.bytes = 0;
@@ -105,8 +113,7 @@ void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> afte
   if (way.filled + m.bytes > room) flush(way, false);
   if (way.filled == 0) {
     way.staging = memory_.take(way.src, room);
-    at(here() + options_.flush_age.count(), What::kFlush,
-       link_of_.find_or_add(std::uint64_t{way.src} << 32 | way.dst).number, way.generation);
+    at(here() + options_.flush_age.count(), What::kFlush, way.number, way.generation);
   }
   const SliceRange record{m.slices.first, m.own_mark ? m.slices.count : m.slices.count - 1};
   const Slice staged{way.staging.buffer, way.staging.offset + way.filled, m.bytes};
@@ -143,8 +150,7 @@ void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool 
                          bool gathered) {
   const std::uint32_t id = base::take_slot(writes_, free_writes_);
   Write& write = writes_[id];
-  write.src = way.src;
-  write.dst = way.dst;
+  write.link = way.number;
   write.gathered = gathered;
   if (gathered) {
     write.messages.assign(messages.begin(), messages.end());
@@ -162,15 +168,16 @@ void TaskProgram::take_in(std::uint32_t write) {
   const Write seen = std::move(writes_[write]);
   free_writes_.push_back(write);
   const Slice& landing = seen.landing;
-  Link& way = link(seen.src, seen.dst);
-  const OpPlace here = place(seen.dst);
+  Link& way = links_[seen.link];
+  const std::uint32_t rank = way.dst;
+  const OpPlace here = place(rank);
   OpId after = planned(out_.poll(here, end_of(landing, kMark)), {&way.last_poll, 1});
   out_.add_flag_match(seen.put, after);
   way.last_poll = after;
   Slice at = landing;
   if (seen.gathered) {
     const Slice records{landing.buffer, landing.offset, landing.bytes - kMark};
-    at = memory_.take(seen.dst, records.bytes);
+    at = memory_.take(rank, records.bytes);
     after = planned(out_.copy(here, records, at), {&after, 1}, copy_cost(at));
   }
   const std::span<const std::uint32_t> messages =
@@ -179,13 +186,13 @@ void TaskProgram::take_in(std::uint32_t write) {
     Travelling& m = messages_[id];
     const Slice record{at.buffer, at.offset, m.bytes};
     at.offset += m.bytes;
-    if (m.message.dst == seen.dst) {
+    if (m.message.dst == rank) {
       deliver(id, record, after);
       continue;
     }
-    m.slices = out_.add_slices(std::array{record, memory_.mark(seen.dst)});
+    m.slices = out_.add_slices(std::array{record, memory_.mark(rank)});
     m.own_mark = false;
-    send(seen.dst, id, {&after, 1});
+    send(rank, id, {&after, 1});
   }
 }
 

@@ -15,6 +15,7 @@ namespace slackline::sched {
 namespace {
 
 constexpr std::uint64_t kMostTasks = 1u << 28;
+constexpr std::uint64_t kMostExpected = 1u << 24;  // of what room is asked for at once
 
 const Spec& checked(const Spec& spec) {
   const TaskOptions& o = spec.own<TaskOptions>();
@@ -56,10 +57,18 @@ TaskProgram::TaskProgram(const Spec& spec, TaskPattern& pattern)
       hierarchy_(ranks_, options_.cores, options_.group),
       out_(ranks_),
       memory_(out_, ranks_),
+      marks_(ranks_),
       cores_(ranks_),
       contexts_(ranks_, ContextCache(options_.resident, tasks_)),
       task_states_(std::size_t{ranks_} * tasks_) {
   out_.set_title(format_spec(spec));
+  out_.take_turns();
+}
+
+// The others that have arguments share them.
+void TaskProgram::expect(std::uint64_t ops, std::uint64_t atomics) {
+  out_.expect(ops, atomics + std::uint64_t{64} * ranks_);
+  out_.reserve_flag_matches(std::min(ops / 3, kMostExpected));
 }
 
 Schedule TaskProgram::make() {
@@ -67,9 +76,7 @@ Schedule TaskProgram::make() {
     push(rank_of(task), {What::kTask, task});
   }
   while (!events_.empty()) {
-    const Event event = events_.top();
-    events_.pop();
-    now_ = event.at;
+    const Event event = events_.pop();
     cost_ = 0;
     switch (event.what) {
       case What::kCore:
@@ -79,7 +86,7 @@ Schedule TaskProgram::make() {
         push(rank_of(event.id), {What::kTask, event.id});
         break;
       case What::kWrite:
-        push(writes_[event.id].dst, {What::kWrite, event.id});
+        push(links_[writes_[event.id].link].dst, {What::kWrite, event.id});
         break;
       case What::kFlush:
         if (links_[event.id].generation == event.generation && links_[event.id].filled != 0) {
@@ -97,7 +104,7 @@ Schedule TaskProgram::make() {
 }
 
 void TaskProgram::at(When when, What what, std::uint32_t id, std::uint32_t generation) {
-  events_.push({when, event_count_++, what, id, generation});
+  events_.push(when, {what, id, generation});
 }
 
 void TaskProgram::push(std::uint32_t rank, Item item) {
@@ -253,7 +260,7 @@ void TaskProgram::release_barrier() {
       [&](std::uint32_t src, std::uint32_t dst) { return link(src, dst).channel; });
   cost_ = 0;  // of no core alone
   pattern_.passed_barrier();
-  const When over = now_ + way.rounds() * (kPlanPost + kPlanLatency);
+  const When over = events_.now() + way.rounds() * (kPlanPost + kPlanLatency);
   for (TaskId t = 0; t < task_states_.size(); ++t) {
     task_states_[t].after.assign(1, through[rank_of(t)]);
     at(over, What::kTask, t);
@@ -262,7 +269,11 @@ void TaskProgram::release_barrier() {
 
 OpId TaskProgram::handler(std::uint32_t rank, OpKind kind, std::span<const Slice> reads,
                           const Slice& write, std::initializer_list<OpId> after) {
-  return planned(out_.add(out_.op(kind, place(rank), {}, reads, write)), after, copy_cost(write));
+  // What is changed in place is read first.
+  const SliceRange from = out_.add_slices(reads);
+  const bool in_place = !reads.empty() && reads.front() == write;
+  const SliceRange to = in_place ? SliceRange{from.first, 1} : out_.add_slice(write);
+  return planned(out_.add(out_.op(kind, place(rank), {}, from, to)), after, copy_cost(write));
 }
 
 OpId TaskProgram::busy(std::uint32_t rank, Time time, OpId after) {

@@ -19,7 +19,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -29,6 +28,7 @@
 #include "sched/program_writer.h"
 #include "sched/workloads/tasks/context_cache.h"
 #include "sched/workloads/tasks/end_points.h"
+#include "sched/workloads/tasks/plan_queue.h"
 #include "sched/workloads/tasks/task_memory.h"
 #include "sched/workloads/tasks/task_options.h"
 
@@ -86,8 +86,8 @@ class TaskProgram {
 
   /// Work that a core has from the start.
   void add_work(std::uint32_t rank, const TaskWork& work) { cores_[rank].pool.push_back(work); }
-  /// It has at most so many operations: room for them.
-  void expect(std::uint64_t ops) { out_.expect(ops, ops / 3); }
+  /// It has at most so many operations: room for them. `atomics`: of those.
+  void expect(std::uint64_t ops, std::uint64_t atomics = 0);
   /// The planning run, from all tasks ready to nothing left to do.
   Schedule make();
 
@@ -154,14 +154,9 @@ class TaskProgram {
     std::uint32_t id;
   };
   struct Event {
-    When at;
-    std::uint64_t number;  // events of one moment keep their order
     What what;
     std::uint32_t id;
     std::uint32_t generation;
-    bool operator<(const Event& other) const {
-      return at != other.at ? at > other.at : number > other.number;
-    }
   };
   struct Core {
     std::deque<Item> queue;
@@ -190,8 +185,7 @@ class TaskProgram {
     OpId after;  // between tasks of one core: what its handler waits for
   };
   struct Write {
-    std::uint32_t src = 0;
-    std::uint32_t dst = 0;
+    std::uint32_t link = 0;
     Slice landing;
     bool gathered = false;
     OpId put;
@@ -201,7 +195,8 @@ class TaskProgram {
   struct HashOfEnds {
     std::uint64_t operator()(std::uint64_t ends) const { return mixed(ends); }
   };
-  struct Link {  // an ordered pair of ranks
+  struct Link {                // an ordered pair of ranks
+    std::uint32_t number = 0;  // among the links
     std::uint32_t src = 0;
     std::uint32_t dst = 0;
     ChannelId channel;
@@ -226,7 +221,7 @@ class TaskProgram {
   // It is the task's next.
   void then(TaskId task, OpId op, When cost = 0);
   void release_barrier();
-  When here() const { return now_ + cost_; }
+  When here() const { return events_.now() + cost_; }
   static When copy_cost(const Slice& to) { return static_cast<When>(to.bytes) * kPlanCopiedByte; }
 
   // task_transfers.cc
@@ -234,6 +229,7 @@ class TaskProgram {
 
   // task_messages.cc
   Link& link(std::uint32_t src, std::uint32_t dst);
+  SliceRange mark_of(std::uint32_t rank);
   std::uint32_t new_message(const TaskMessage& message);
   void send(std::uint32_t rank, std::uint32_t id, std::span<const OpId> after);
   void send_alone(Link& way, std::uint32_t id, std::span<const OpId> after);
@@ -257,6 +253,7 @@ class TaskProgram {
   const Hierarchy hierarchy_;
   ProgramWriter out_;
   TaskMemory memory_;
+  std::vector<SliceRange> marks_;  // by rank, of those that are in the table
   std::vector<Core> cores_;
   std::vector<ContextCache> contexts_;  // by core
   std::vector<TaskState> task_states_;
@@ -267,11 +264,9 @@ class TaskProgram {
   std::deque<Link> links_;
   base::FlatIndex<std::uint64_t, HashOfEnds> link_of_;  // by source and target
   std::vector<std::vector<TaskWork>> parcels_;          // stolen, under way
-  std::priority_queue<Event> events_;
-  std::uint64_t event_count_ = 0;
+  PlanQueue<Event> events_;
   std::uint32_t in_barrier_ = 0;
   std::uint32_t step_ = 0;
-  When now_ = 0;
   When cost_ = 0;  // of what the core that has its turn does
 };
 

@@ -3,16 +3,20 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 
+#include "base/error.h"
 #include "sched/builder.h"
 
 namespace slackline::sched {
 namespace {
 
 // Ranks 0 and 2 each take a ticket at rank 1, act on words that the ticket names, and put with a
-// flag; rank 1 polls for both. `turns` says whose next operation is added.
-Schedule with_turns(const std::vector<std::uint32_t>& turns) {
+// flag; rank 1 polls for both. `turns` says whose next operation is added; `told`: the builder
+// knows that they take turns.
+ScheduleBuilder added(const std::vector<std::uint32_t>& turns, bool told) {
   ScheduleBuilder b(3);
+  if (told) b.take_turns();
   for (const std::uint32_t rank : {1, 0, 2}) b.add_buffer(RankId(rank), 64);
   const SliceRange word = b.add_slice({BufferId(0), 0, 8});
   const SliceRange own[] = {b.add_slice({BufferId(1), 8, 8}), {}, b.add_slice({BufferId(2), 8, 8})};
@@ -64,7 +68,11 @@ Schedule with_turns(const std::vector<std::uint32_t>& turns) {
     region.outcome = RegionOutcome::kActual;
     b.add_region(region);
   }
-  return b.build();
+  return b;
+}
+
+Schedule with_turns(const std::vector<std::uint32_t>& turns, bool told = false) {
+  return added(turns, told).build();
 }
 
 TEST(BuilderGrouping, TheOrderOfRanksMakesNoDifference) {
@@ -75,12 +83,85 @@ TEST(BuilderGrouping, TheOrderOfRanksMakesNoDifference) {
   std::mt19937_64 random(1);
   for (int n = 0; n < 100; ++n) {
     std::shuffle(turns.begin(), turns.end(), random);
-    const Schedule mixed = with_turns(turns);
+    const Schedule mixed = with_turns(turns, n % 2 == 0);
     for (std::uint32_t i = 0; i < mixed.op_count(); ++i) {
       EXPECT_EQ(mixed.op(OpId(i)).kind, grouped.op(OpId(i)).kind);
       EXPECT_EQ(mixed.op(OpId(i)).match, grouped.op(OpId(i)).match);
     }
     ASSERT_EQ(mixed.digest(), grouped.digest());
+  }
+}
+
+TEST(BuilderGrouping, LongProgramsThatTakeTurns) {
+  std::mt19937_64 random(2);
+  for (const bool few : {false, true}) {
+    const std::uint32_t ranks = few ? 5 : 1500;  // runs of another length
+    ScheduleBuilder plain(ranks);
+    ScheduleBuilder told(ranks);
+    told.take_turns();
+    std::vector<OpId> last(ranks);
+    std::vector<OpId> last_told(ranks);
+    for (int i = 0; i < 6000; ++i) {
+      Op op;
+      op.rank = RankId(static_cast<std::uint32_t>(random() % ranks));
+      op.kind = random() % 2 == 0 ? OpKind::kCalc : OpKind::kJoin;
+      op.step = static_cast<std::uint32_t>(i);
+      OpArguments arguments;
+      arguments.duration = Time{1 + static_cast<std::int64_t>(random() % 40)};
+      const bool calc = op.kind == OpKind::kCalc;
+      const OpId id = calc ? plain.add(op, arguments) : plain.add(op);
+      const OpId id_told = calc ? told.add(op, arguments) : told.add(op);
+      if (last[op.rank.value].valid()) {
+        plain.add_edge(last[op.rank.value], id);
+        told.add_edge(last_told[op.rank.value], id_told);
+      }
+      last[op.rank.value] = id;
+      last_told[op.rank.value] = id_told;
+    }
+    EXPECT_TRUE(told.validate().empty());
+    EXPECT_EQ(told.build().digest(), plain.build().digest());
+  }
+}
+
+TEST(BuilderGrouping, WhatNamesNoOperationIsFoundWhereTheyTakeTurns) {
+  ScheduleBuilder b = added({0, 0, 0, 1, 1, 2, 2, 2}, true);
+  ASSERT_TRUE(b.validate().empty());
+  b.add_edge(OpId(0), OpId(20));  // behind rank 0's operations, before rank 1's
+  ASSERT_EQ(b.validate().size(), 1u);
+  EXPECT_NE(b.validate().front().message.find("an edge joins ops 0 and 8, but there are 8 ops"),
+            std::string::npos)
+      << b.validate().front().message;
+  EXPECT_THROW(b.build(), InputError);
+
+  ScheduleBuilder small(3);
+  small.take_turns();
+  Op op;
+  op.rank = RankId(3);
+  EXPECT_THROW(small.add(op), InputError);
+  ScheduleBuilder late(1);
+  op.rank = RankId(0);
+  late.add(op);
+  EXPECT_THROW(late.take_turns(), InternalError);
+}
+
+// Arguments that name no operation may be shared: by those of one rank where ranks take turns.
+TEST(BuilderGrouping, EqualArgumentsStandOnce) {
+  for (const bool told : {false, true}) {
+    ScheduleBuilder b(2);
+    if (told) b.take_turns();
+    Op op;
+    op.kind = OpKind::kCalc;
+    OpArguments arguments;
+    for (int i = 0; i < 100; ++i) {
+      op.rank = RankId(static_cast<std::uint32_t>(i < 50 ? 0 : 1));
+      arguments.duration = Time{i % 5 == 0 ? 7 : 38};
+      b.add(op, arguments);
+    }
+    const Schedule made = b.build();
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      EXPECT_EQ(made.arguments(made.op(OpId(i))).duration, Time{i % 5 == 0 ? 7 : 38});
+    }
+    EXPECT_LT(made.argument_table().size(), 50u);
   }
 }
 
