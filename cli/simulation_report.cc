@@ -264,7 +264,7 @@ std::string link_csv(const machine::Setting& setting, const sched::Trace& trace)
     if (!left || times.attempts == 0) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const double end_s =
-        analysis::sent_s(schedule, paths, trace, sched::OpId(i), together.bytes(sched::OpId(i)));
+        analysis::sent_s(setting, paths, trace, sched::OpId(i), together.bytes(sched::OpId(i)));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {
