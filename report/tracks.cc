@@ -20,7 +20,11 @@ using sched::OpTimes;
 class Builder {
  public:
   Builder(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace)
-      : setting_(setting), schedule_(setting.schedule), paths_(paths), trace_(trace), together_(setting.schedule, &trace) {}
+      : setting_(setting),
+        schedule_(setting.schedule),
+        paths_(paths),
+        trace_(trace),
+        together_(setting.schedule, &trace) {}
 
   std::vector<Track> tracks() {
     std::vector<Track> all;

@@ -85,8 +85,8 @@ std::vector<DelaySlope> delay_slopes(const DelayedRuns& runs, std::span<const sc
       }
       still_open.push_back(costs);
     }
-    // Costs that come and go may agree on a line by chance. The least delay has the last word of what
-    // is said of it.
+    // Costs that come and go may agree on a line by chance. The least delay has the last word of
+    // what is said of it.
     trials.clear();
     for (const Costs& costs : jumps) {
       trials.push_back(trial_of(runs.setting(), ops[costs.place], kLeastSmallDelay));

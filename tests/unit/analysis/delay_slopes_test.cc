@@ -250,8 +250,8 @@ TEST(DelaySlopes, TellWhatTheLeastDelayCostsAtOnce) {
   EXPECT_NEAR(most_s, block_s, 1e-12);
 }
 
-// Polls and posts a nanosecond apart: costs of 4.096, 2.048 and 1.024 ns are 1.64 ns each, by chance.
-// Delays of up to 1 ns cost themselves.
+// Polls and posts a nanosecond apart: costs of 4.096, 2.048 and 1.024 ns are 1.64 ns each, by
+// chance. Delays of up to 1 ns cost themselves.
 TEST(DelaySlopes, TakeTheLeastDelaysWordForWhatCostsAtOnce) {
   const Schedule schedule = compile(sched::parse_spec(
       "call-buffer:ranks=6,bytes=0,slots=2,chunk=4KiB,chunks=2,chunk-limit=3,signal=2,"

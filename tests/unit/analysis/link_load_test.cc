@@ -118,8 +118,8 @@ TEST(LinkLoad, BusyTimeIsAUnion) {
   EXPECT_EQ(run["rack-0.up"].bytes, 30'000u);
 }
 
-// Puts that nothing meets, and gets, which share a port: each has left when the run says so, and not
-// when it would have left alone.
+// Puts that nothing meets, and gets, which share a port: each has left when the run says so, and
+// not when it would have left alone.
 TEST(LinkLoad, SharedPortsAreBusyForAsLongAsTheRunHadThem) {
   Program p(6);
   p.put(p.channel(0, 1), 10'000);
