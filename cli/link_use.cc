@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/engines/sent_together.h"
@@ -26,21 +27,48 @@ void add_bytes(const sched::Schedule& schedule, sched::OpId op, std::uint64_t ti
 }
 
 // Of every NIC: the fastest of the links by which ways leave it, or with `in` reach it; 0 if none
-// does.
-std::vector<double> nic_rates(bool in, const machine::Wiring& wiring, const machine::Paths& paths) {
+// does. In the mean over the run.
+std::vector<double> nic_rates(bool in, const machine::Wiring& wiring, const machine::Paths& paths,
+                              double makespan_s) {
+  const std::vector<double> of_links = mean_bytes_per_s(wiring, paths, makespan_s);
   std::vector<double> rates(paths.nic_count());
   for (std::uint32_t p = 0; p < paths.size(); ++p) {
     const machine::PathId id(p);
     if (paths[id].local) continue;
     const auto links = paths.links(id);
-    const machine::Link& nic = wiring.links()[(in ? links.back() : links.front()).value];
+    const double nic_rate = of_links[(in ? links.back() : links.front()).value];
     double& rate = rates[(in ? paths[id].dst_nic : paths[id].src_nic).value];
-    rate = std::max(rate, nic.rate.bytes_per_second());
+    rate = std::max(rate, nic_rate);
   }
   return rates;
 }
 
 }  // namespace
+
+std::vector<double> mean_bytes_per_s(const machine::Wiring& wiring, const machine::Paths& paths,
+                                     double end_s) {
+  std::vector<double> rates;
+  for (const machine::Link& link : wiring.links()) rates.push_back(link.rate.bytes_per_second());
+  const auto changes = paths.link_changes();
+  for (std::size_t first = 0; first < changes.size();) {
+    double& mean = rates[changes[first].link.value];
+    double rate = mean;  // since since_s
+    double since_s = 0;
+    double bytes = 0;
+    std::size_t next = first;
+    for (; next < changes.size() && changes[next].link == changes[first].link; ++next) {
+      const double at_s = changes[next].at_s;
+      if (at_s > 0 && !(std::isfinite(end_s) && at_s < end_s)) continue;
+      bytes += rate * (at_s - since_s);
+      since_s = at_s;
+      rate = changes[next].bytes_per_s;
+    }
+    const bool over_time = std::isfinite(end_s) && end_s > since_s;
+    mean = over_time ? (bytes + rate * (end_s - since_s)) / end_s : rate;
+    first = next;
+  }
+  return rates;
+}
 
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
                  const sched::Trace* trace, const machine::Framing& framing) {
@@ -73,7 +101,7 @@ std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s) {
   const machine::Node& node = wiring.node();
-  const std::vector<double> rates = nic_rates(in, wiring, paths);
+  const std::vector<double> rates = nic_rates(in, wiring, paths, makespan_s);
   const auto machine_of = [&](std::size_t rank) {
     return node.of(sched::RankId(static_cast<std::uint32_t>(rank)));
   };
@@ -117,7 +145,7 @@ NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
     in_wire_bytes[into.value] += wire_bytes;
   }
   const auto shares = [&](const std::vector<double>& of_nic, bool in) {
-    const std::vector<double> rates = nic_rates(in, wiring, paths);
+    const std::vector<double> rates = nic_rates(in, wiring, paths, makespan_s);
     std::vector<double> share(nics);
     for (std::uint32_t n = 0; n < nics; ++n) {
       if (of_nic[n] > 0 && makespan_s > 0) share[n] = of_nic[n] / rates[n] / makespan_s;

@@ -27,10 +27,16 @@ struct LinkUse {
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {},
                  const sched::Trace* trace = nullptr, const machine::Framing& framing = {});
 
+/// How much each link of the wiring carries in a second, in the mean over the time from 0 to
+/// `end_s`: a delay plan may change its rate. Its rate at 0 where that is no time, or none that
+/// ends.
+std::vector<double> mean_bytes_per_s(const machine::Wiring& wiring, const machine::Paths& paths,
+                                     double end_s);
+
 /// The share of `makespan_s` in which the NICs of each rank's machine, all together, move the
-/// `wire_bytes` of all of its ranks at their rate; 0 in no time. A NIC is the first link of the
-/// ways that begin at its rank, or the last of those that end there with `in`: the fastest of them,
-/// where a SimGrid file has several. Of a switch, which has no NIC, 0.
+/// `wire_bytes` of all of its ranks at their mean rate; 0 in no time. A NIC is the first link of
+/// the ways that begin at its rank, or the last of those that end there with `in`: the fastest of
+/// them, where a SimGrid file has several. Of a switch, which has no NIC, 0.
 std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
                                 const machine::Wiring& wiring, const machine::Paths& paths,
                                 double makespan_s);

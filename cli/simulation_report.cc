@@ -25,9 +25,14 @@ std::size_t index_of_largest(const std::vector<Value>& values) {
   return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
+// When the run ends, or all that it comes to.
+double end_of(const SimulationResult& result) {
+  return result.failed ? result.failed->last_done_s : result.makespan_s;
+}
+
 // The share of the run in which a link would have moved what it carried at its full rate.
 double share_of(const SimulationResult& result, std::size_t link) {
-  const double end_s = result.failed ? result.failed->last_done_s : result.makespan_s;
+  const double end_s = end_of(result);
   if (end_s <= 0) return 0;
   return result.link_loads[link].wire_bytes / result.link_bytes_per_s[link] / end_s;
 }
@@ -160,10 +165,8 @@ void name_parts(const machine::Setting& setting, const machine::Paths& paths,
     }
   }
   if (!tells_links(setting, paths)) return;
-  for (const machine::Link& link : wiring.links()) {
-    result.link_names.push_back(link.name);
-    result.link_bytes_per_s.push_back(link.rate.bytes_per_second());
-  }
+  for (const machine::Link& link : wiring.links()) result.link_names.push_back(link.name);
+  result.link_bytes_per_s = mean_bytes_per_s(wiring, paths, end_of(result));
 }
 
 std::string summary_of(const machine::DelayPlan& delays) {
@@ -269,7 +272,7 @@ std::string link_csv(const machine::Setting& setting, const sched::Trace& trace)
     if (!left || times.attempts == 0) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     const double end_s =
-        analysis::sent_s(schedule, paths, trace, sched::OpId(i), together.bytes(sched::OpId(i)));
+        analysis::sent_s(setting, paths, trace, sched::OpId(i), together.bytes(sched::OpId(i)));
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {

@@ -331,7 +331,7 @@ constexpr auto kFigures = std::to_array<PlatformFigure>({
             node_count<&Node::threads>("threads_per_process", "threads_per_process")),
     meaning("NUMA zones of a host, equal runs of its ranks; 1",
             node_count<&Node::zones>("zones_per_node", "zones")),
-    meaning("one way, between ranks of one host; 0",
+    meaning("one way, between ranks of one host; 100ns",
             node_time<&Node::memory_latency>("memory_latency")),
     meaning("what that is longer between zones; 0", node_time<&Node::zone_latency>("zone_latency")),
     meaning("of an atomic from a rank of the same host; 0",

@@ -117,14 +117,14 @@ class RunWriter {
   // Where nobody knows when a message had left, it counts as on its way until done.
   std::int64_t left_after(sched::OpId id) const {
     const sched::OpTimes& t = run_.trace.ops[id.value];
-    const double end_s = left_s(schedule_, paths_, run_.trace, together_, id);
+    const double end_s = left_s(run_.setting, paths_, run_.trace, together_, id);
     return std::max(std::int64_t{0}, between(t.wire_s, std::isfinite(end_s) ? end_s : t.done_s));
   }
 
   // When bars begin and end follows from the times above: only which they are is written.
   void write_tracks() {
     Numbers rank, band, lane, bars, op;
-    for (const Track& track : tracks_of(schedule_, paths_, run_.trace)) {
+    for (const Track& track : tracks_of(run_.setting, paths_, run_.trace)) {
       rank.push_back(track.rank.value);
       band.push_back(static_cast<std::int64_t>(track.band));
       lane.push_back(track.lane);

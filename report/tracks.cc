@@ -19,8 +19,12 @@ using sched::OpTimes;
 
 class Builder {
  public:
-  Builder(const sched::Schedule& schedule, const machine::Paths& paths, const sched::Trace& trace)
-      : schedule_(schedule), paths_(paths), trace_(trace), together_(schedule, &trace) {}
+  Builder(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace)
+      : setting_(setting),
+        schedule_(setting.schedule),
+        paths_(paths),
+        trace_(trace),
+        together_(setting.schedule, &trace) {}
 
   std::vector<Track> tracks() {
     std::vector<Track> all;
@@ -61,7 +65,7 @@ class Builder {
     if (sched::has_reply(op.kind)) {
       put(Band::kIn, 0, id, t.wire_s, t.done_s);
     } else if (sched::is_initiator(op.kind)) {
-      const double end_s = left_s(schedule_, paths_, trace_, together_, id);
+      const double end_s = left_s(setting_, paths_, trace_, together_, id);
       put(Band::kOut, 0, id, t.wire_s, std::isfinite(end_s) ? std::max(end_s, t.wire_s) : t.done_s);
     } else if (op.kind == OpKind::kRecv && op.match.valid()) {
       put(Band::kIn, 0, id, std::max(t.issued_s, trace_.ops[op.match.value].wire_s), t.done_s);
@@ -80,6 +84,7 @@ class Builder {
     }
   }
 
+  const machine::Setting& setting_;
   const sched::Schedule& schedule_;
   const machine::Paths& paths_;
   const sched::Trace& trace_;
@@ -91,18 +96,18 @@ class Builder {
 
 bool is_measured(const sched::Trace& trace) { return trace.engine.starts_with("run:"); }
 
-double left_s(const sched::Schedule& schedule, const machine::Paths& paths,
+double left_s(const machine::Setting& setting, const machine::Paths& paths,
               const sched::Trace& trace, const analysis::SentTogether& together, OpId op) {
   if (!is_measured(trace)) {
-    return analysis::sent_s(schedule, paths, trace, op, together.bytes(op));
+    return analysis::sent_s(setting, paths, trace, op, together.bytes(op));
   }
-  const OpId match = schedule.op(op).match;
+  const OpId match = setting.schedule.op(op).match;
   return trace.ops[match.valid() ? match.value : op.value].done_s;
 }
 
-std::vector<Track> tracks_of(const sched::Schedule& schedule, const machine::Paths& paths,
+std::vector<Track> tracks_of(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace) {
-  return Builder(schedule, paths, trace).tracks();
+  return Builder(setting, paths, trace).tracks();
 }
 
 }  // namespace slackline::report

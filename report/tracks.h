@@ -14,6 +14,7 @@
 
 #include "analysis/engines/sent_together.h"
 #include "machine/paths.h"
+#include "machine/setting.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 
@@ -41,11 +42,11 @@ bool is_measured(const sched::Trace& trace);
 /// When the message of an initiator, or its answer, has left; of a real run, when it was received.
 /// What is in a bundle has left when all of that has. Infinite if the trace does not tell.
 /// `together`: of the same schedule and trace.
-double left_s(const sched::Schedule& schedule, const machine::Paths& paths,
+double left_s(const machine::Setting& setting, const machine::Paths& paths,
               const sched::Trace& trace, const analysis::SentTogether& together, sched::OpId op);
 
 /// By rank, band and lane. What never happened is left out.
-std::vector<Track> tracks_of(const sched::Schedule& schedule, const machine::Paths& paths,
+std::vector<Track> tracks_of(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace);
 
 }  // namespace slackline::report

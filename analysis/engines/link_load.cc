@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "analysis/engines/sent_together.h"
+#include "machine/completions.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/crowded_links.h"
 
@@ -12,13 +14,43 @@ namespace slackline::analysis {
 
 using sched::OpId;
 
-double sent_s(const sched::Schedule& schedule, const machine::Paths& paths,
+namespace {
+
+// In runs of the others a message takes what it takes alone.
+bool messages_share(const sched::Trace& trace) {
+  return trace.engine == "flow" || trace.engine == "simgrid" || trace.engine == "fluid";
+}
+
+// Of what meets no receive and no poll, by when it was done.
+double sent_by_done_s(const machine::Setting& setting, const machine::Paths& paths,
+                      const sched::Trace& trace, OpId id) {
+  const machine::Platform& platform = setting.platform;
+  if (platform.ack_bytes != 0 || machine::completions_cost(platform)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const sched::Op& op = setting.schedule.op(id);
+  const bool by_switch = platform.switches.holds(op.rank, setting.schedule.rank_count());
+  const double seen_s = by_switch ? 0 : sched::seconds(platform.o_complete);
+  const double there_s =
+      sched::has_reply(op.kind) ? 0 : paths[paths.of(op.channel, false)].latency_s;
+  return trace.ops[id.value].done_s - seen_s - paths[paths.of(op.channel, true)].latency_s -
+         there_s;
+}
+
+}  // namespace
+
+double sent_s(const machine::Setting& setting, const machine::Paths& paths,
               const sched::Trace& trace, OpId id, std::uint64_t bytes) {
-  const sched::Op& op = schedule.op(id);
-  const double latency_s = paths[paths.of(op.channel, sched::has_reply(op.kind))].latency_s;
-  if (op.match.valid()) return trace.ops[op.match.value].wire_s - latency_s;
+  const sched::Op& op = setting.schedule.op(id);
   const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-  return paths.sent_s(trace.ops[id.value].wire_s, path, bytes);
+  const double begin_s = trace.ops[id.value].wire_s;
+  if (op.match.valid()) {
+    return std::max(begin_s, trace.ops[op.match.value].wire_s - paths[path].latency_s);
+  }
+  if (bytes <= setting.platform.interleave_bytes || paths[path].local || !messages_share(trace)) {
+    return paths.sent_s(begin_s, path, bytes);
+  }
+  return std::max(begin_s, sent_by_done_s(setting, paths, trace, id));
 }
 
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
@@ -35,7 +67,7 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
     const std::uint64_t bytes = together.bytes(OpId(i));
     const std::uint64_t times = trace.ops[i].attempts;
     if (bytes == 0 || times == 0) continue;
-    const double end_s = sent_s(schedule, paths, trace, OpId(i), bytes);
+    const double end_s = sent_s(setting, paths, trace, OpId(i), bytes);
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {
@@ -84,7 +116,7 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
                   schedule.payload_bytes(op));
     if (crowded.found(ports_shared)) return true;
   }
-  return false;
+  return trace.engine == "flow" || trace.engine == "simgrid" || trace.engine == "fluid";
 }
 
 }  // namespace slackline::analysis

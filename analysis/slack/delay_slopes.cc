@@ -71,6 +71,7 @@ std::vector<DelaySlope> delay_slopes(const DelayedRuns& runs, std::span<const sc
     const std::vector<double> delayed_s = runs.makespans_s(trials, jobs, progress);
     ++tried;
     std::vector<Costs> still_open;
+    std::vector<Costs> jumps;
     for (std::size_t i = 0; i < open.size(); ++i) {
       Costs costs{open[i].place, open[i].c2_s, open[i].c3_s, delayed_s[i] - makespan_s};
       if (tried >= 3) {
@@ -78,11 +79,31 @@ std::vector<DelaySlope> delay_slopes(const DelayedRuns& runs, std::span<const sc
             slope_through(4 * by, costs.c1_s, costs.c2_s, costs.c3_s, rounding_s);
         if (found.settled()) {
           slopes[costs.place] = found;
+          if (found.at_once_s != 0 && by > kLeastSmallDelay) jumps.push_back(costs);
           continue;
         }
       }
       still_open.push_back(costs);
     }
+    // Costs that come and go may agree on a line by chance. The least delay has the last word of
+    // what is said of it.
+    trials.clear();
+    for (const Costs& costs : jumps) {
+      trials.push_back(trial_of(runs.setting(), ops[costs.place], kLeastSmallDelay));
+    }
+    const std::vector<double> least_s =
+        jumps.empty() ? std::vector<double>{} : runs.makespans_s(trials, jobs);
+    for (std::size_t i = 0; i < jumps.size(); ++i) {
+      DelaySlope& found = slopes[jumps[i].place];
+      const double foretold_s = found.at_once_s + found.slope * sched::seconds(kLeastSmallDelay);
+      if (std::abs(least_s[i] - makespan_s - foretold_s) <= machine::kInstant_s + 60 * rounding_s) {
+        continue;
+      }
+      found = {};
+      still_open.push_back(jumps[i]);
+    }
+    std::sort(still_open.begin(), still_open.end(),
+              [](const Costs& a, const Costs& b) { return a.place < b.place; });
     open = std::move(still_open);
   }
   return slopes;

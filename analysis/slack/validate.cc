@@ -25,7 +25,8 @@ using sched::OpId;
 constexpr std::uint32_t kChoiceRank = ~std::uint32_t{0} - 1;
 
 // Fair NICs: whether two large messages were on one port at a time. A node's ranks share its NIC,
-// and what stays within the node passes none.
+// and what stays within the node passes none. Until two are, each takes what it takes alone: so the
+// first two are found, and who had left when with others on its port is not asked.
 bool ports_shared(const machine::Setting& setting, const machine::Paths& paths,
                   const sched::Trace& trace) {
   const sched::Schedule& schedule = setting.schedule;
@@ -40,9 +41,10 @@ bool ports_shared(const machine::Setting& setting, const machine::Paths& paths,
     if (!sched::is_initiator(op.kind)) continue;
     const std::uint64_t bytes = schedule.payload_bytes(op);
     if (bytes <= setting.platform.interleave_bytes) continue;
-    const machine::Path& path = paths[paths.of(op.channel, sched::has_reply(op.kind))];
+    const machine::PathId way = paths.of(op.channel, sched::has_reply(op.kind));
+    const machine::Path& path = paths[way];
     if (path.local) continue;
-    const double end_s = sent_s(schedule, paths, trace, OpId(i), bytes);
+    const double end_s = paths.sent_s(trace.ops[i].wire_s, way, bytes);
     passages.push_back({2 * path.src_nic.value, trace.ops[i].wire_s, end_s});
     passages.push_back({2 * path.dst_nic.value + 1, trace.ops[i].wire_s, end_s});
   }

@@ -250,6 +250,24 @@ TEST(DelaySlopes, TellWhatTheLeastDelayCostsAtOnce) {
   EXPECT_NEAR(most_s, block_s, 1e-12);
 }
 
+// Polls and posts a nanosecond apart: costs of 4.096, 2.048 and 1.024 ns are 1.64 ns each, by
+// chance. Delays of up to 1 ns cost themselves.
+TEST(DelaySlopes, TakeTheLeastDelaysWordForWhatCostsAtOnce) {
+  const Schedule schedule = compile(sched::parse_spec(
+      "call-buffer:ranks=6,bytes=0,slots=2,chunk=4KiB,chunks=2,chunk-limit=3,signal=2,"
+      "reads=identifier,aggregation=trad"));
+  const Platform platform = machine::load_platform(
+      "star:nic=fair,rate=100Gbps,latency=1ns,o_complete=200ns,gap=1ns,atomic_service=700ns,"
+      "copy_rate=200Gbps,interleave=20000,mtu=4KiB,packet_overhead=0");
+  const OpId put(2);
+  const DelayedRuns runs({schedule, platform});
+  const DelaySlope slope = delay_slopes(runs, {&put, 1}, 1).front();
+  EXPECT_EQ(slope.slope, 1);
+  EXPECT_EQ(slope.at_once_s, 0);
+  EXPECT_GT(slope.up_to, kLeastSmallDelay);
+  EXPECT_LT(slope.up_to, kLargestSmallDelay);
+}
+
 TEST(DelaySlopes, AreOfCostsOnOneLine) {
   const Time by{4'000};
   const double by_s = 4e-9;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
+#include "analysis/engines/flow_engine.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/unit/analysis/program.h"
@@ -115,6 +116,45 @@ TEST(LinkLoad, BusyTimeIsAUnion) {
   EXPECT_NEAR(run["rack-0.up"].busy_s, 24e-6, 1e-12);
   EXPECT_EQ(run["rack-0.up"].messages, 3u);
   EXPECT_EQ(run["rack-0.up"].bytes, 30'000u);
+}
+
+// Puts that nothing meets, and gets, which share a port: each has left when the run says so, and
+// not when it would have left alone.
+TEST(LinkLoad, SharedPortsAreBusyForAsLongAsTheRunHadThem) {
+  Program p(6);
+  p.put(p.channel(0, 1), 10'000);
+  p.put(p.channel(0, 2), 10'000);
+  p.get(p.channel(4, 3), 10'000);
+  p.get(p.channel(5, 3), 10'000);
+  const Schedule schedule = p.build();
+  for (const std::string more : {"", ",o_complete=3us"}) {
+    const Platform platform =
+        machine::parse_platform_spec("star:nic=fair,rate=8Gbps,latency=1us" + more);
+    const machine::Setting setting(schedule, platform);
+    const machine::Paths paths(setting);
+    const auto loads = link_load(setting, paths, run_flows(setting));
+    for (const char* const link : {"host-0.out", "host-1.in", "host-3.out", "host-5.in"}) {
+      const std::uint32_t place = setting.wiring.find_link(link).value().value;
+      EXPECT_NEAR(loads[place].busy_s, 20e-6, 1e-11) << link << more;
+    }
+  }
+}
+
+// Where completions wait to be seen, nothing tells when such a put had left: it counts as carried.
+TEST(LinkLoad, WhatNobodyTellsIsNotMadeUp) {
+  Program p(3);
+  p.put(p.channel(0, 1), 10'000);
+  p.put(p.channel(0, 2), 10'000);
+  const Schedule schedule = p.build();
+  const Platform platform =
+      machine::parse_platform_spec("star:nic=fair,rate=8Gbps,latency=1us,o_poll=1us");
+  const machine::Setting setting(schedule, platform);
+  const machine::Paths paths(setting);
+  const sched::Trace trace = run_flows(setting);
+  EXPECT_FALSE(std::isfinite(sent_s(setting, paths, trace, sched::OpId(0), 10'000)));
+  EXPECT_EQ(link_load(setting, paths, trace)[0].bytes, 20'000u);
+  // Alone on its ports it takes what it takes, whatever its completion waits for.
+  EXPECT_NEAR(sent_s(setting, paths, run_events(setting), sched::OpId(0), 10'000), 10e-6, 1e-12);
 }
 
 // Of gets and atomics the reply counts, on its way back; empty messages count nowhere.

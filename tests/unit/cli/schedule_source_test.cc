@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "cli/link_use.h"
@@ -108,6 +110,33 @@ TEST(LinkUse, Utilisation) {
   EXPECT_EQ(utilisation(bytes, false, wiring, paths, 2.0), (std::vector<double>{0.25, 0, 0.25}));
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 2.0), (std::vector<double>{0.125, 0, 0.25}));
   EXPECT_EQ(utilisation(bytes, true, wiring, paths, 0.0), (std::vector<double>{0, 0, 0}));
+}
+
+TEST(LinkUse, LinksThatChangeHaveTheirMeanRate) {
+  const sched::Schedule schedule = schedule_of("sequential:ranks=2,bytes=1000,block=1000");
+  const machine::Wiring wiring(machine::parse_platform_spec("star:rate=8Gbps"), 2);
+  machine::DelayPlan plan;
+  plan.link_rates = {{"host-0.out", {4'000'000'000}, sched::Time{2'000'000}},
+                     {"host-0.out", {2'000'000'000}, sched::Time{3'000'000}},
+                     {"host-1.in", {2'000'000'000}, sched::Time{0}}};
+  const machine::Paths paths(schedule, wiring, plan);
+  const std::size_t out = wiring.find_link("host-0.out").value().value;
+  const std::size_t in = wiring.find_link("host-1.in").value().value;
+  const auto mean = [&](std::size_t link, double end_s) {
+    return mean_bytes_per_s(wiring, paths, end_s)[link];
+  };
+  EXPECT_DOUBLE_EQ(mean(out, 2e-6), 1e9);
+  EXPECT_DOUBLE_EQ(mean(out, 3e-6), 2.5e9 / 3);  // 1 GB/s for 2 us, then half of it
+  EXPECT_DOUBLE_EQ(mean(out, 5e-6), 0.6e9);      // then a quarter of it for 2 us
+  EXPECT_DOUBLE_EQ(mean(in, 5e-6), 0.25e9);
+  for (const double no_time_s : {0.0, std::numeric_limits<double>::infinity()}) {
+    EXPECT_DOUBLE_EQ(mean(out, no_time_s), 1e9);
+    EXPECT_DOUBLE_EQ(mean(in, no_time_s), 0.25e9);
+  }
+  // 3,000 bytes are all that it carries in 5 us.
+  EXPECT_DOUBLE_EQ(utilisation({3'000, 0}, false, wiring, paths, 5e-6)[0], 1);
+  EXPECT_DOUBLE_EQ(utilisation({0, 1'250}, true, wiring, paths, 5e-6)[1], 1);
+  EXPECT_DOUBLE_EQ(nic_use(schedule, wiring, paths, nullptr, 5e-6).out_share[0], 1.0 / 3);
 }
 
 TEST(LinkUse, RefusesWhatItCannotCount) {

@@ -24,7 +24,7 @@ struct Case {
         trace(analysis::run_analytic({schedule, platform})) {}
   std::vector<Track> tracks() const {
     const machine::Wiring wiring(platform, schedule.rank_count());
-    return tracks_of(schedule, machine::Paths(schedule, wiring, {}), trace);
+    return tracks_of({schedule, platform}, machine::Paths(schedule, wiring, {}), trace);
   }
   sched::Schedule schedule;
   machine::Platform platform;
@@ -99,7 +99,8 @@ TEST(Tracks, OfABundleEndWhenAllOfItHasLeft) {
   const sched::Trace trace = analysis::run_events({schedule, platform});
   const machine::Wiring wiring(platform, 2);
   std::size_t bars = 0;
-  for (const Track& track : tracks_of(schedule, machine::Paths(schedule, wiring, {}), trace)) {
+  for (const Track& track :
+       tracks_of({schedule, platform}, machine::Paths(schedule, wiring, {}), trace)) {
     if (track.band != Band::kOut) continue;
     for (const TrackBar& bar : track.bars) {
       EXPECT_NEAR(bar.end_s - bar.begin_s, 4e-6, 1e-12) << bar.op.value;
