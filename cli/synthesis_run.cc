@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kMostStarts = 12;
 
 std::vector<analysis::SynthesisStart> starts_of(
-    const analysis::CollectiveTask& task, std::span<const analysis::Candidate* const> ranked) {
+    const analysis::CollectiveTask& task, std::span<const analysis::Candidate* const> ranked,
+    std::uint64_t most_moves) {
   std::vector<analysis::SynthesisStart> starts;
   for (const analysis::Candidate* const named : ranked) {
     if (starts.size() == kMostStarts) break;
@@ -28,9 +29,10 @@ std::vector<analysis::SynthesisStart> starts_of(
     const sched::MulticastOptions& options = named->spec.multicast;
     analysis::CollectiveTask same = task;
     same.block_bytes = options.block_bytes;
-    std::optional<analysis::CollectiveMoves> moves =
-        analysis::named_moves(same, options, named->name());
-    if (moves) starts.push_back({named->name(), options.block_bytes, std::move(*moves)});
+    std::optional<analysis::NamedMoves> found =
+        analysis::named_moves(same, options, named->name(), most_moves);
+    if (!found) continue;
+    starts.push_back({named->name(), options.block_bytes, std::move(found->moves), found->shares});
   }
   return starts;
 }
@@ -59,7 +61,7 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   std::sort(synthesis.blocks.begin(), synthesis.blocks.end());
   synthesis.blocks.erase(std::unique(synthesis.blocks.begin(), synthesis.blocks.end()),
                          synthesis.blocks.end());
-  synthesis.starts = starts_of(task, ranked);
+  synthesis.starts = starts_of(task, ranked, synthesis.most_moves);
   synthesis.attempts = options.attempts;
   synthesis.improvements = options.improvements;
   synthesis.seed = options.seed;

@@ -32,6 +32,7 @@ struct Attempt {
   std::uint64_t number = 0;  // of its size
   std::string_view start = kGreedy;
   CollectiveMoves moves = {};
+  std::uint32_t shares = 0;
   double makespan_s = 0;
 };
 
@@ -94,7 +95,9 @@ std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways&
     for (const Half& half : halves) {
       std::vector<Moves> starts;
       for (const Attempt& one : known) {
-        if (one.block_bytes == block) starts.push_back(one.moves.*half.moves);
+        if (one.block_bytes == block && one.shares == 0 && one.moves.summing.empty()) {
+          starts.push_back(one.moves.*half.moves);
+        }
       }
       FewestSteps steps = fewest_steps(spreading, *half.network, starts, *request.exact_nodes);
       all.steps += steps.steps;
@@ -125,9 +128,10 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
                        const machine::Wiring& wiring, const SynthesisProgress& progress) {
   const Ways ways(platform, wiring);
   const Ways backwards = ways.backwards();
-  const auto task_of = [&](std::uint64_t block_bytes) {
+  const auto task_of = [&](std::uint64_t block_bytes, std::uint32_t shares = 0) {
     CollectiveTask task = request.task;
     task.block_bytes = block_bytes;
+    task.shares = shares;
     return task;
   };
   std::vector<Attempt> attempts;
@@ -150,14 +154,14 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   }
   const std::size_t greedy_end = attempts.size();
   for (const SynthesisStart& start : request.starts) {
-    if (start.moves.reducing.size() + start.moves.spreading.size() > request.most_moves) continue;
-    attempts.push_back({start.block_bytes, 0, start.name, start.moves});
+    if (start.moves.count() > request.most_moves) continue;
+    attempts.push_back({start.block_bytes, 0, start.name, start.moves, start.shares});
   }
   in_threads(
       static_cast<std::uint32_t>(attempts.size()), request.jobs,
       [&](std::uint32_t i) {
         Attempt& attempt = attempts[i];
-        const CollectiveTask task = task_of(attempt.block_bytes);
+        const CollectiveTask task = task_of(attempt.block_bytes, attempt.shares);
         if (i < greedy_end) {
           const std::uint64_t seed =
               attempt.number == 0 ? 0 : sched::draw(request.seed, {attempt.number}) | 1;
@@ -186,7 +190,7 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
       static_cast<std::uint32_t>(best.size()), request.jobs,
       [&](std::uint32_t i) {
         improved[i] =
-            improve(task_of(best[i]->block_bytes), {best[i]->moves, best[i]->makespan_s, 0},
+            improve(task_of(best[i]->block_bytes, best[i]->shares), {best[i]->moves, best[i]->makespan_s, 0},
                     platform, wiring, {request.improvements, request.seed});
       },
       [&](std::uint32_t done) {
@@ -195,7 +199,7 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   const auto least = [](const auto& a, const auto& b) { return a.makespan_s < b.makespan_s; };
   const auto chosen = std::min_element(improved.begin(), improved.end(), least);
   const Attempt& from = *best[static_cast<std::size_t>(chosen - improved.begin())];
-  const CollectiveTask task = task_of(from.block_bytes);
+  const CollectiveTask task = task_of(from.block_bytes, from.shares);
   Improvement last = std::move(*chosen);
   std::optional<SynthesizedDescent> descent;
   if (request.descent_runs != 0) {

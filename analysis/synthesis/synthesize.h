@@ -20,10 +20,11 @@ struct SynthesisStart {
   std::string name;
   std::uint64_t block_bytes = 1;
   CollectiveMoves moves;
+  std::uint32_t shares = 0;  // of CollectiveTask
 };
 
 struct SynthesisRequest {
-  CollectiveTask task;                 // block_bytes is not read
+  CollectiveTask task;                 // block_bytes and shares are not read
   std::vector<std::uint64_t> blocks;   // sizes of units to try, ≥ 1
   std::vector<SynthesisStart> starts;  // tried beside what the greedy makes
   std::uint32_t attempts = 100;        // of the greedy, for each size; ≥ 1
