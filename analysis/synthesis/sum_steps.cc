@@ -77,6 +77,8 @@ class Steps {
     SumStep& at = steps_[i];
     std::vector<Place>& added = added_[move.dst.value];
     Place place = before(at.step);
+    const std::uint32_t sent = next_send_[move.dst.value];
+    if (move.adds && move.behind != 0 && sent > at.step) place = behind(sent - 1);
     for (const std::uint32_t unit : move.units) {
       const State& there = of(move.dst, unit);
       if (there.unread > at.step) place = std::max(place, behind(there.unread - 1));

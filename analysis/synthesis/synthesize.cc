@@ -13,6 +13,8 @@
 #include "analysis/in_threads.h"
 #include "analysis/synthesis/descend.h"
 #include "analysis/synthesis/exact.h"
+#include "analysis/synthesis/exact_sums.h"
+#include "analysis/synthesis/exchange.h"
 #include "analysis/synthesis/greedy.h"
 #include "analysis/synthesis/improve.h"
 #include "analysis/synthesis/ways.h"
@@ -63,6 +65,27 @@ CollectiveMoves greedy_collective(const CollectiveTask& task, const Ways& ways,
   return moves;
 }
 
+CollectiveMoves greedy_exchange(const CollectiveTask& task, const Ways& ways, std::uint64_t seed) {
+  const std::uint32_t units = spreading_of(task).units();
+  const std::uint64_t most = std::min(task.bytes, task.block_bytes);
+  return {{}, {}, exchange_moves(units, most, ways, ExchangeTaste::drawn(seed), seed)};
+}
+
+// The fewest steps of an allreduce of one block.
+Attempt exact_exchange(const SynthesisRequest& request, std::uint64_t block, const Ways& ways,
+                       const std::vector<Attempt>& known, std::vector<SynthesizedSteps>& found) {
+  std::vector<SumMoves> starts;
+  for (const Attempt& one : known) {
+    if (one.shares == 1 && one.block_bytes == block) starts.push_back(as_sums(one.moves));
+  }
+  FewestSumSteps steps = fewest_sum_steps(StepNetwork(ways), starts, *request.exact_nodes);
+  found.push_back({.block_bytes = block,
+                   .steps = steps.steps,
+                   .at_least = steps.at_least,
+                   .nodes = steps.nodes});
+  return {block, 0, kExact, {{}, {}, std::move(steps.moves)}, 1};
+}
+
 // The halves that a collective is made of, each searched on the network as its moves go.
 struct Half {
   Moves CollectiveMoves::*moves;
@@ -106,6 +129,10 @@ std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways&
       attempt.moves.*half.moves = std::move(steps.moves);
     }
     found.push_back(all);
+  }
+  for (const std::uint64_t block : request.whole_blocks) {
+    if (request.task.collective != Collective::kAllreduce || block < request.task.bytes) continue;
+    made.push_back(exact_exchange(request, block, ways, known, found));
   }
   if (made.empty()) {
     throw InputError(fmt::format(
@@ -152,6 +179,17 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
         "fewer ranks",
         fewest, request.most_moves));
   }
+  for (const std::uint64_t block : request.whole_blocks) {
+    if (request.task.collective != Collective::kAllreduce) break;
+    const std::uint32_t units = spreading_of(task_of(block, 1)).units();
+    // Each rank tells every level, and what is folded is told once more.
+    if (units > kMostExchanged || std::uint64_t{units} * request.task.ranks * 33 > request.most_moves) {
+      continue;
+    }
+    for (std::uint32_t i = 0; i < request.attempts; ++i) {
+      attempts.push_back({block, i, kGreedy, {}, 1});
+    }
+  }
   const std::size_t greedy_end = attempts.size();
   for (const SynthesisStart& start : request.starts) {
     if (start.moves.count() > request.most_moves) continue;
@@ -165,7 +203,8 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
         if (i < greedy_end) {
           const std::uint64_t seed =
               attempt.number == 0 ? 0 : sched::draw(request.seed, {attempt.number}) | 1;
-          attempt.moves = greedy_collective(task, ways, backwards, seed);
+          attempt.moves = attempt.shares == 0 ? greedy_collective(task, ways, backwards, seed)
+                                              : greedy_exchange(task, ways, seed);
         }
         const sched::Schedule schedule = schedule_of(task, attempt.moves, "");
         attempt.makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
@@ -178,7 +217,7 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
     if (progress) progress("searching", 0, request.blocks.size());
     std::vector<Attempt> made = exact_attempts(request, ways, backwards, attempts, exact);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      const sched::Schedule schedule = schedule_of(task_of(made[i].block_bytes), made[i].moves, "");
+      const sched::Schedule schedule = schedule_of(task_of(made[i].block_bytes, made[i].shares), made[i].moves, "");
       made[i].makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
       exact[i].makespan_s = made[i].makespan_s;
       attempts.push_back(std::move(made[i]));
