@@ -85,6 +85,7 @@ void SynthesisReport::say(Answer& answer) const {
   const auto of = [&](auto i) -> const analysis::SynthesizedSteps& { return exact[i]; };
   answer.list("synthesized_steps", rows_of(exact.size()),
               {{"block_bytes", nullptr, [&](auto i) { return of(i).block_bytes; }},
+               {"halves", nullptr, [&](auto i) { return of(i).halves; }},
                {"steps", nullptr, [&](auto i) { return of(i).steps; }},
                {"at_least", nullptr, [&](auto i) { return of(i).at_least; }},
                {"nodes", nullptr, [&](auto i) { return of(i).nodes; }},

@@ -163,8 +163,8 @@ class Exchange {
     }
   }
 
-  // Each tells the next one, then the one after it. What a rank is told it adds behind what it still
-  // has to tell.
+  // Each tells the next one, then the one after it. What a rank is told it adds behind what it
+  // still has to tell.
   void exchange(const Ranks& group, const std::vector<std::uint32_t>& part) {
     const auto width = static_cast<std::uint32_t>(group.size());
     for (std::uint32_t away = 1; away < width; ++away) {

@@ -105,8 +105,8 @@ class Improver {
       if (critical >= changed.summing.size()) return false;
       // As often as the others below; what has no draw, less often.
       static constexpr SumChange kChanges[] = {
-          SumChange::kSource,  SumChange::kSource,  SumChange::kTarget,   SumChange::kEarlier,
-          SumChange::kEarlier, SumChange::kEarlier, SumChange::kBehind,   SumChange::kExchange,
+          SumChange::kSource,  SumChange::kSource,  SumChange::kTarget, SumChange::kEarlier,
+          SumChange::kEarlier, SumChange::kEarlier, SumChange::kBehind, SumChange::kExchange,
           SumChange::kSplit,   SumChange::kJoin,
       };
       return analysis::change(task_.ranks, changed.summing, critical,

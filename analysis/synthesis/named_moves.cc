@@ -118,8 +118,8 @@ bool put_in_order(std::span<const Sent> step, SumMoves& moves) {
     SumMove move = step[i].move;
     if (step[i].late && move.adds) {
       const std::vector<std::size_t>& read = by_source[move.dst];
-      move.behind = static_cast<std::uint32_t>(
-          std::count_if(read.begin(), read.end(), [&](std::size_t k) { return place[k] > place[i]; }));
+      move.behind = static_cast<std::uint32_t>(std::count_if(
+          read.begin(), read.end(), [&](std::size_t k) { return place[k] > place[i]; }));
     }
     moves.push_back(std::move(move));
   }

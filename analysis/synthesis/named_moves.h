@@ -19,8 +19,9 @@ struct NamedMoves {
 /// is that of the options, and so are its blocks; its shares are not read. Where the halves of
 /// CollectiveMoves cannot say it, `summing` does: that two ranks tell each other their sums, that
 /// ranks are folded into others, that something is delivered twice. Nothing if it keeps units
-/// elsewhere, copies within a rank, makes more than `most_moves`, or cuts its message otherwise than into equal shares for all
-/// ranks, for a power of two of them, or for one. Throws what the pattern does.
+/// elsewhere, copies within a rank, makes more than `most_moves`, or cuts its message otherwise
+/// than into equal shares for all ranks, for a power of two of them, or for one. Throws what the
+/// pattern does.
 std::optional<NamedMoves> named_moves(const CollectiveTask& task,
                                       const sched::MulticastOptions& options,
                                       const std::string& name, std::uint64_t most_moves);

@@ -36,9 +36,9 @@ class Steps {
  private:
   // Of a rank's unit.
   struct State {
-    std::uint32_t ready = 0;  // the step from which on it may be sent as it is
+    std::uint32_t ready = 0;   // the step from which on it may be sent as it is
     std::uint32_t unread = 0;  // the step behind the last that sends it
-    Place replaced = 0;       // where something took its place
+    Place replaced = 0;        // where something took its place
   };
   State& of(sched::RankId rank, std::uint32_t unit) {
     return state_[std::size_t{rank.value} * units_ + unit];
@@ -67,7 +67,8 @@ class Steps {
     static constexpr std::uint64_t kSlots = sched::CollectiveLowering{}.slots;
     std::uint64_t& landed = landed_[move.dst.value];
     const std::vector<Place>& added = added_[move.dst.value];
-    const std::uint64_t until = std::min(landed, std::max(landed + messages_of(move), kSlots) - kSlots);
+    const std::uint64_t until =
+        std::min(landed, std::max(landed + messages_of(move), kSlots) - kSlots);
     landed += messages_of(move);
     return until == 0 ? 0 : step_of(added[until - 1]) + 1;
   }

@@ -100,8 +100,7 @@ class Sums {
   bool is_done() {
     for (std::uint32_t u = 0; u < task_.units(); ++u) {
       const std::uint32_t owner = task_.owner[u].value;
-      const std::uint32_t whole =
-          task_.first == Summing::Has::kAll ? sets_.all() : sets_.of(owner);
+      const std::uint32_t whole = task_.first == Summing::Has::kAll ? sets_.all() : sets_.of(owner);
       for (std::uint32_t r = 0; r < task_.ranks; ++r) {
         if ((task_.to_all || r == owner) && at(r, u) != whole) return false;
       }

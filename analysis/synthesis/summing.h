@@ -48,9 +48,9 @@ inline constexpr std::uint32_t kMostWaiting = 15;
 /// another.
 std::uint32_t messages_of(const SumMove& move);
 
-/// Visits the moves in order: `sends` when a source sends, `comes` when that is added at the target,
-/// or takes its place. False, and no more visits, if a rank has more than kMostWaiting operands to
-/// add.
+/// Visits the moves in order: `sends` when a source sends, `comes` when that is added at the
+/// target, or takes its place. False, and no more visits, if a rank has more than kMostWaiting
+/// operands to add.
 bool for_each_event(std::uint32_t ranks, const SumMoves& moves,
                     const std::function<void(std::size_t)>& sends,
                     const std::function<void(std::size_t)>& comes);

@@ -183,7 +183,8 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
     if (request.task.collective != Collective::kAllreduce) break;
     const std::uint32_t units = spreading_of(task_of(block, 1)).units();
     // Each rank tells every level, and what is folded is told once more.
-    if (units > kMostExchanged || std::uint64_t{units} * request.task.ranks * 33 > request.most_moves) {
+    if (units > kMostExchanged ||
+        std::uint64_t{units} * request.task.ranks * 33 > request.most_moves) {
       continue;
     }
     for (std::uint32_t i = 0; i < request.attempts; ++i) {
@@ -217,7 +218,8 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
     if (progress) progress("searching", 0, request.blocks.size());
     std::vector<Attempt> made = exact_attempts(request, ways, backwards, attempts, exact);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      const sched::Schedule schedule = schedule_of(task_of(made[i].block_bytes, made[i].shares), made[i].moves, "");
+      const sched::Schedule schedule =
+          schedule_of(task_of(made[i].block_bytes, made[i].shares), made[i].moves, "");
       made[i].makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
       exact[i].makespan_s = made[i].makespan_s;
       attempts.push_back(std::move(made[i]));
@@ -228,9 +230,9 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   in_threads(
       static_cast<std::uint32_t>(best.size()), request.jobs,
       [&](std::uint32_t i) {
-        improved[i] =
-            improve(task_of(best[i]->block_bytes, best[i]->shares), {best[i]->moves, best[i]->makespan_s, 0},
-                    platform, wiring, {request.improvements, request.seed});
+        improved[i] = improve(task_of(best[i]->block_bytes, best[i]->shares),
+                              {best[i]->moves, best[i]->makespan_s, 0}, platform, wiring,
+                              {request.improvements, request.seed});
       },
       [&](std::uint32_t done) {
         if (progress) progress("improving", done, best.size());

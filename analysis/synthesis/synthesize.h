@@ -27,8 +27,8 @@ struct SynthesisStart {
 inline constexpr std::uint32_t kMostExchanged = 16;
 
 struct SynthesisRequest {
-  CollectiveTask task;                 // block_bytes and shares are not read
-  std::vector<std::uint64_t> blocks;   // sizes of units to try, ≥ 1
+  CollectiveTask task;                // block_bytes and shares are not read
+  std::vector<std::uint64_t> blocks;  // sizes of units to try, ≥ 1
   /// Sizes of blocks of the whole message, ≥ 1: an allreduce is also made by exchanges of these
   /// (exchange.h), as many attempts of each. Sizes that make more than kMostExchanged blocks are
   /// left to `blocks`.

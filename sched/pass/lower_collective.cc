@@ -273,8 +273,8 @@ class LoweredCollective {
   std::vector<OpId> held_by_;  // by unit: after which it stands there as it is sent
   std::vector<OpId> read_by_;  // by unit: its last send
   std::vector<OpId> sent_;
-  std::vector<OpId> added_;    // reduces
-  std::vector<OpId> arrived_;  // receives
+  std::vector<OpId> added_;                    // reduces
+  std::vector<OpId> arrived_;                  // receives
   std::deque<std::pair<OpId, Slice>> landed_;  // operands to be added, with their receives
   std::uint64_t landings_ = 0;                 // operands so far
   OpId came_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@
 #include "analysis/synthesis/named_moves.h"
 #include "analysis/synthesis/synthesize.h"
 #include "analysis/synthesis/ways.h"
+#include "base/mix.h"
+#include "sched/pattern/pattern.h"
 #include "sched/verify.h"
 #include "tests/support/input_error.h"
 
@@ -164,10 +167,9 @@ TEST(NamedMoves, AreProvedAndTakeTheirPatternsTime) {
         for (const std::uint64_t block : {100u, 300u, 5000u}) {
           SCOPED_TRACE(std::string(name_of(collective)) + " by " + std::string(name) + ", " +
                        std::to_string(ranks) + " ranks, blocks of " + std::to_string(block));
-          const sched::Spec spec = sched::parse_spec(
-              fmt::format("{}:ranks={},bytes=1003,block={}{}{}",
-                          multicast ? name : name_of(collective), ranks, block,
-                          multicast ? "" : ",by=", multicast ? "" : name));
+          const sched::Spec spec = sched::parse_spec(fmt::format(
+              "{}:ranks={},bytes=1003,block={}{}{}", multicast ? name : name_of(collective), ranks,
+              block, multicast ? "" : ",by=", multicast ? "" : name));
           const sched::MulticastOptions& options = spec.multicast;
           CollectiveTask task{collective, ranks, options.bytes, options.block_bytes};
           const auto found = named_moves(task, options, std::string(name), 100'000);
@@ -188,6 +190,60 @@ TEST(NamedMoves, AreProvedAndTakeTheirPatternsTime) {
     }
   }
   EXPECT_GE(as_sums, 50u);
+}
+
+// A star whose links have rates and ranks at random.
+Case at_random(std::uint64_t seed) {
+  const auto below = [&](std::uint64_t what, std::uint32_t bound) {
+    return sched::below(sched::draw(seed, {what}), bound);
+  };
+  const std::uint32_t ranks = 2 + below(0, 8);
+  Case star = on(fmt::format("star:rate=100Gbps,latency={}ns", 100 * (1 + below(1, 30))), ranks);
+  std::vector<machine::Link> links(star.wiring.links().begin(), star.wiring.links().end());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    links[i].rate = sched::Rate{10'000'000'000ull * (1 + below(2 + i, 10))};
+  }
+  std::vector<Wiring::FixedRoute> routes;
+  for (std::uint32_t s = 0; s < ranks; ++s) {
+    for (std::uint32_t d = 0; d < ranks; ++d) {
+      routes.push_back({RankId(s), RankId(d), star.wiring.route(RankId(s), RankId(d))});
+    }
+  }
+  return {"at random", star.platform, star.wiring.with(std::move(links), std::move(routes))};
+}
+
+TEST(Synthesis, IsNeverSlowerThanTheBestNamedPattern) {
+  std::uint32_t faster = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Case at = at_random(seed);
+    const std::uint32_t ranks = at.wiring.rank_count();
+    const std::uint64_t bytes = std::uint64_t{8} << (3 * (seed % 6));
+    for (const Collective collective : kCollectives) {
+      const bool multicast = collective == Collective::kMulticast;
+      SynthesisRequest of = request(collective, ranks, bytes, {bytes}, 2, 10);
+      of.whole_blocks = {bytes};
+      double named_s = std::numeric_limits<double>::infinity();
+      for (const std::string_view name : patterns_for(multicast ? "" : name_of(collective))) {
+        if (multicast && sched::find_plan_pattern(name) == nullptr) continue;
+        const sched::Spec spec = sched::parse_spec(
+            fmt::format("{}:ranks={},bytes={},block={}{}{}", multicast ? name : name_of(collective),
+                        ranks, bytes, bytes, multicast ? "" : ",by=", multicast ? "" : name));
+        const sched::Schedule schedule = sched::compile(spec);
+        named_s = std::min(named_s, run_flows({schedule, at.platform, at.wiring}).makespan_s());
+        CollectiveTask task = of.task;
+        task.block_bytes = bytes;
+        auto found = named_moves(task, spec.multicast, std::string(name), 8192);
+        ASSERT_TRUE(found);
+        of.starts.push_back({std::string(name), bytes, std::move(found->moves), found->shares});
+      }
+      const Synthesized found = synthesize(of, at.platform, at.wiring);
+      EXPECT_LE(found.makespan_s, named_s * (1 + 1e-9))
+          << name_of(collective) << ", " << ranks << " ranks, seed " << seed;
+      for (const sched::Diagnostic& d : sched::verify(found.schedule)) ADD_FAILURE() << d.message;
+      faster += found.makespan_s < named_s * (1 - 1e-9) ? 1 : 0;
+    }
+  }
+  EXPECT_GE(faster, 4u);
 }
 
 // The fewest rounds in which every rank can have everything, where a rank sends one unit a round
