@@ -59,7 +59,10 @@ namespace {
 class Sums {
  public:
   explicit Sums(const Summing& task)
-      : task_(task), sets_(task.ranks), has_(std::size_t{task.ranks} * task.units()) {
+      : task_(task),
+        sets_(task.ranks),
+        has_(std::size_t{task.ranks} * task.units()),
+        unsent_(has_.size()) {
     for (std::uint32_t u = 0; u < task.units(); ++u) {
       for (std::uint32_t r = 0; r < task.ranks; ++r) {
         if (task.first == Summing::Has::kAll || task.owner[u].value == r) at(r, u) = sets_.of(r);
@@ -76,14 +79,16 @@ class Sums {
   }
 
  private:
-  std::uint32_t& at(std::uint32_t rank, std::uint32_t unit) {
-    return has_[std::size_t{rank} * task_.units() + unit];
+  std::size_t place(std::uint32_t rank, std::uint32_t unit) const {
+    return std::size_t{rank} * task_.units() + unit;
   }
+  std::uint32_t& at(std::uint32_t rank, std::uint32_t unit) { return has_[place(rank, unit)]; }
 
   void send(const SumMove& move, std::vector<std::uint32_t>& sent) {
     for (const std::uint32_t unit : move.units) {
       sent.push_back(at(move.src.value, unit));
       sound_ = sound_ && sent.back() != TermSets::kNone;
+      unsent_[place(move.src.value, unit)] = false;
     }
   }
 
@@ -92,7 +97,9 @@ class Sums {
       std::uint32_t& there = at(move.dst.value, move.units[i]);
       const bool fits = move.adds ? there != TermSets::kNone && sets_.apart(there, sent[i])
                                   : sets_.within(there, sent[i]);
-      sound_ = sound_ && fits;
+      const std::size_t here = place(move.dst.value, move.units[i]);
+      sound_ = sound_ && fits && (move.adds || !unsent_[here]);
+      unsent_[here] = move.adds;
       there = sets_.both(there, sent[i]);
     }
   }
@@ -111,6 +118,7 @@ class Sums {
   const Summing& task_;
   TermSets sets_;
   std::vector<std::uint32_t> has_;                // by rank and unit
+  std::vector<bool> unsent_;                      // by rank and unit: what was added last
   std::vector<std::vector<std::uint32_t>> sent_;  // by move: of each unit
   bool sound_ = true;
 };

@@ -57,7 +57,8 @@ bool for_each_event(std::uint32_t ranks, const SumMoves& moves,
 
 /// Whether the moves do what they are to. No sum has a term twice: what is added has no term in
 /// common with what stands there. Nothing is lost: what takes a place has all terms of what stood
-/// there. Nothing is sent or added to where nothing stands.
+/// there, and comes only when what was added there has been sent on. Nothing is sent or added to
+/// where nothing stands.
 bool sums(const Summing& task, const SumMoves& moves);
 
 }  // namespace slackline::analysis
