@@ -18,7 +18,7 @@ constexpr double kSame = 1e-9;  // ratios that differ by less are one time, comp
 std::string SynthesisReport::verdict() const {
   std::string text =
       fmt::format("{} in blocks of {}, from {}, proved; ", sched::human_seconds(makespan_s),
-                  sched::format_bytes(block_bytes), start);
+                  sched::format_bytes(block_bytes), start + (as_named ? " as it is" : ""));
   if (ratio() < 1 - kSame) {
     text += fmt::format("{:.4g} of the best named pattern's time", ratio());
   } else if (ratio() <= 1 + kSame) {
@@ -65,6 +65,7 @@ void SynthesisReport::say(Answer& answer) const {
   answer.set("synthesized", title);
   answer.set("synthesized_digest", digest);
   answer.set("synthesized_start", start);
+  answer.set("synthesized_as_named", as_named);
   answer.set("synthesized_block_bytes", block_bytes);
   answer.set("synthesized_makespan_s", makespan_s);
   answer.set("synthesized_greedy_s", greedy_s);
@@ -84,6 +85,7 @@ void SynthesisReport::say(Answer& answer) const {
   const auto of = [&](auto i) -> const analysis::SynthesizedSteps& { return exact[i]; };
   answer.list("synthesized_steps", rows_of(exact.size()),
               {{"block_bytes", nullptr, [&](auto i) { return of(i).block_bytes; }},
+               {"halves", nullptr, [&](auto i) { return of(i).halves; }},
                {"steps", nullptr, [&](auto i) { return of(i).steps; }},
                {"at_least", nullptr, [&](auto i) { return of(i).at_least; }},
                {"nodes", nullptr, [&](auto i) { return of(i).nodes; }},
@@ -91,7 +93,7 @@ void SynthesisReport::say(Answer& answer) const {
 }
 
 void SynthesisReport::say_none(Answer& answer) {
-  answer.set_null({"synthesized", "synthesized_digest", "synthesized_start",
+  answer.set_null({"synthesized", "synthesized_digest", "synthesized_start", "synthesized_as_named",
                    "synthesized_block_bytes", "synthesized_makespan_s", "synthesized_greedy_s",
                    "synthesized_named_s", "synthesized_ratio", "synthesized_attempts",
                    "synthesized_improved", "synthesized_descent_kept", "synthesized_descent_runs",

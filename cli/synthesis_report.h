@@ -14,7 +14,8 @@ namespace slackline::cli {
 struct SynthesisReport {
   std::string title;
   std::string digest;
-  std::string start;  // what it was improved from: a pattern, or "greedy"
+  std::string start;      // what it was improved from: a pattern, or "greedy"
+  bool as_named = false;  // nothing was faster than the best named pattern, and it is that
   std::uint64_t block_bytes = 0;
   double makespan_s = 0;
   double greedy_s = 0;           // the best of the greedy, before anything was improved

@@ -18,9 +18,11 @@ namespace slackline::cli {
 namespace {
 
 constexpr std::size_t kMostStarts = 12;
+constexpr double kSame = 1e-9;  // of two times, less of a difference is rounding
 
-std::vector<analysis::SynthesisStart> starts_of(
-    const analysis::CollectiveTask& task, std::span<const analysis::Candidate* const> ranked) {
+std::vector<analysis::SynthesisStart> starts_of(const analysis::CollectiveTask& task,
+                                                std::span<const analysis::Candidate* const> ranked,
+                                                std::uint64_t most_moves) {
   std::vector<analysis::SynthesisStart> starts;
   for (const analysis::Candidate* const named : ranked) {
     if (starts.size() == kMostStarts) break;
@@ -28,11 +30,22 @@ std::vector<analysis::SynthesisStart> starts_of(
     const sched::MulticastOptions& options = named->spec.multicast;
     analysis::CollectiveTask same = task;
     same.block_bytes = options.block_bytes;
-    std::optional<analysis::CollectiveMoves> moves =
-        analysis::named_moves(same, options, named->name());
-    if (moves) starts.push_back({named->name(), options.block_bytes, std::move(*moves)});
+    std::optional<analysis::NamedMoves> found =
+        analysis::named_moves(same, options, named->name(), most_moves);
+    if (!found) continue;
+    starts.push_back({named->name(), options.block_bytes, std::move(found->moves), found->shares});
   }
   return starts;
+}
+
+// The sizes, none above `most`, each once.
+std::vector<std::uint64_t> blocks_up_to(std::uint64_t most, std::vector<std::uint64_t> blocks) {
+  for (std::uint64_t& block : blocks) {
+    block = std::clamp<std::uint64_t>(block, 1, std::max<std::uint64_t>(1, most));
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return blocks;
 }
 
 }  // namespace
@@ -52,14 +65,11 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   const std::uint64_t share = analysis::has_reducing(task.collective)
                                   ? (request.bytes - 1) / request.ranks + 1
                                   : request.bytes;
-  for (const std::uint64_t block : request.blocks) {
-    synthesis.blocks.push_back(
-        std::clamp<std::uint64_t>(block, 1, std::max<std::uint64_t>(1, share)));
+  synthesis.blocks = blocks_up_to(share, request.blocks);
+  if (task.collective == analysis::Collective::kAllreduce) {
+    synthesis.whole_blocks = blocks_up_to(request.bytes, request.blocks);
   }
-  std::sort(synthesis.blocks.begin(), synthesis.blocks.end());
-  synthesis.blocks.erase(std::unique(synthesis.blocks.begin(), synthesis.blocks.end()),
-                         synthesis.blocks.end());
-  synthesis.starts = starts_of(task, ranked);
+  synthesis.starts = starts_of(task, ranked, synthesis.most_moves);
   synthesis.attempts = options.attempts;
   synthesis.improvements = options.improvements;
   synthesis.seed = options.seed;
@@ -73,15 +83,24 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
                            [&](std::string_view what, std::uint64_t done, std::uint64_t of) {
                              console.progress(what, done, of);
                            });
+  sched::Schedule best = sched::compile(named.spec);
+  const double named_s = analysis::run_flows({best, named.platform, wiring}).makespan_s();
+  SynthesisReport report;
+  // What it does in moves may take other turns, or too many moves. What is known is not lost.
+  if (found.makespan_s > named_s * (1 + kSame)) {
+    report.as_named = true;
+    found.schedule = std::move(best);
+    found.start = named.name();
+    found.block_bytes = named.spec.multicast.block_bytes;
+    found.makespan_s = named_s;
+    found.improved = 0;
+  }
   console.phase("proving");
   const sched::Diagnostics findings = sched::verify(found.schedule);
-  if (!findings.empty()) {
+  if (has_errors(findings)) {  // a warning is that something comes twice
     throw InternalError(
         fmt::format("{}: it is not proved: {}", found.schedule.title(), findings.front().message));
   }
-  const sched::Schedule best = sched::compile(named.spec);
-  const double named_s = analysis::run_flows({best, named.platform, wiring}).makespan_s();
-  SynthesisReport report;
   report.title = found.schedule.title();
   report.digest = to_string(found.schedule.digest());
   report.start = found.start;
@@ -94,7 +113,14 @@ SynthesisRun run_synthesis(const analysis::AdviceRequest& request,
   report.sizes_left = found.sizes_left;
   report.exact = std::move(found.exact);
   report.descent = found.descent;
-  if (options.exact_nodes) report.exact_left = synthesis.blocks.size() - report.exact.size();
+  if (options.exact_nodes) {
+    // An allreduce of one block is searched beside those of these sizes.
+    const bool in_halves = task.collective == analysis::Collective::kAllreduce;
+    const auto searched =
+        std::count_if(report.exact.begin(), report.exact.end(),
+                      [&](const auto& size) { return size.halves == (in_halves ? 2u : 1u); });
+    report.exact_left = synthesis.blocks.size() - static_cast<std::size_t>(searched);
+  }
   return {std::move(found.schedule), std::move(report)};
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/in_threads.h"
 #include "analysis/slack/delay_slopes.h"
 #include "analysis/synthesis/move_changes.h"
+#include "analysis/synthesis/sum_changes.h"
 #include "machine/setting.h"
 
 namespace slackline::analysis {
@@ -25,7 +26,8 @@ class Descender {
         platform_(platform),
         wiring_(wiring),
         options_(options),
-        spreading_(spreading_of(task, start.moves)) {
+        spreading_(spreading_of(task, start.moves)),
+        summing_(summing_of(task)) {
     out_.improvement = std::move(start);
   }
 
@@ -62,7 +64,7 @@ class Descender {
     const machine::Setting setting(schedule, platform_, wiring_);
     const DelayedRuns runs(setting);
     const std::vector<DelaySlope> slopes = delay_slopes(runs, sends, options_.jobs);
-    std::vector<double> slope(moves.reducing.size() + moves.spreading.size(), 0);
+    std::vector<double> slope(moves.count(), 0);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       double& most = slope[of_op[sends[i].value]];
       // What the least delay costs at once is dearer than any slope.
@@ -79,8 +81,14 @@ class Descender {
 
   std::vector<CollectiveMoves> changes_of(std::uint32_t number) const {
     const CollectiveMoves& now = out_.improvement.moves;
-    const MovePlace place = place_of_move(now, number);
     std::vector<CollectiveMoves> changes;
+    if (!now.summing.empty()) {
+      for (SumMoves& changed : all_changes(summing_, now.summing, number)) {
+        changes.push_back({{}, {}, std::move(changed)});
+      }
+      return changes;
+    }
+    const MovePlace place = place_of_move(now, number);
     for (const sched::RankId other : others_with(spreading_, now.*place.half, place.index)) {
       changes.push_back(now);
       (changes.back().*place.half)[place.index].src = other;
@@ -117,6 +125,7 @@ class Descender {
   const machine::Wiring& wiring_;
   const DescentOptions& options_;
   const Spreading spreading_;
+  const Summing summing_;
   Descent out_;
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/synthesis/improve.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "analysis/engines/flow_engine.h"
 #include "analysis/slack/timed_slack.h"
 #include "analysis/synthesis/move_changes.h"
+#include "analysis/synthesis/sum_changes.h"
 #include "base/error.h"
 #include "base/mix.h"
 
@@ -28,6 +30,7 @@ class Improver {
         platform_(platform),
         wiring_(wiring),
         spreading_(spreading_of(task, start.moves)),
+        summing_(summing_of(task)),
         seed_(seed),
         best_(std::move(start)) {}
 
@@ -44,7 +47,7 @@ class Improver {
       return false;
     }
     const std::vector<std::uint32_t> of_op = moves_of_ops(schedule, task_, best_.moves);
-    float_s_.assign(best_.moves.reducing.size() + best_.moves.spreading.size(), 0);
+    float_s_.assign(best_.moves.count(), 0);
     for (std::uint32_t o = 0; o < of_op.size(); ++o) {
       if (of_op[o] != kNoMove) float_s_[of_op[o]] = slack.total_float_s[o];
     }
@@ -66,7 +69,7 @@ class Improver {
     const std::uint32_t changes = 1 + below(number, 0, kMostChanges);
     std::uint32_t made = 0;
     for (std::uint32_t i = 0; i < changes; ++i) made += change(changed, number, i + 1) ? 1 : 0;
-    if (made == 0 || !spreads_all(changed)) return false;
+    if (made == 0 || !is_right(changed)) return false;
     const sched::Schedule schedule = schedule_of(task_, changed, "");
     const sched::Trace trace = run_flows({schedule, platform_, wiring_});
     const double makespan_s = trace.makespan_s();
@@ -85,7 +88,8 @@ class Improver {
     return sched::below(sched::draw(seed_, {number, what}), static_cast<std::uint32_t>(bound));
   }
 
-  bool spreads_all(const CollectiveMoves& moves) const {
+  bool is_right(const CollectiveMoves& moves) const {
+    if (!moves.summing.empty()) return sums(summing_, moves.summing);
     return (moves.reducing.empty() || spreads(spreading_, moves.reducing)) &&
            (moves.spreading.empty() || spreads(spreading_, moves.spreading));
   }
@@ -96,7 +100,19 @@ class Improver {
     const auto draw = [&](std::uint64_t what, std::size_t bound) {
       return below(number, 4 * nth + what, bound);
     };
-    const MovePlace place = place_of_move(best_.moves, critical_[draw(0, critical_.size())]);
+    const std::uint32_t critical = critical_[draw(0, critical_.size())];
+    if (!changed.summing.empty()) {
+      if (critical >= changed.summing.size()) return false;
+      // As often as the others below; what has no draw, less often.
+      static constexpr SumChange kChanges[] = {
+          SumChange::kSource,  SumChange::kSource,  SumChange::kTarget, SumChange::kEarlier,
+          SumChange::kEarlier, SumChange::kEarlier, SumChange::kBehind, SumChange::kExchange,
+          SumChange::kSplit,   SumChange::kJoin,
+      };
+      return analysis::change(task_.ranks, changed.summing, critical,
+                              kChanges[draw(2, std::size(kChanges))], draw(3, 1u << 16));
+    }
+    const MovePlace place = place_of_move(best_.moves, critical);
     Moves& half = changed.*place.half;
     if (place.index >= half.size()) return false;
     const bool by_float = draw(1, 2) == 0;
@@ -199,6 +215,7 @@ class Improver {
   const machine::Platform& platform_;
   const machine::Wiring& wiring_;
   const Spreading spreading_;
+  const Summing summing_;
   const std::uint64_t seed_;
   Improvement best_;
   double ends_s_ = 0;                    // of its run, as ends_of() has it

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace slackline::analysis {
 
 using sched::RankId;
 
 MovePlace place_of_move(const CollectiveMoves& moves, std::uint32_t number) {
+  if (!moves.summing.empty()) throw InternalError("synthesis: moves of sums have no halves");
   const std::size_t reducing = moves.reducing.size();
   if (number < reducing) return {&CollectiveMoves::reducing, reducing - 1 - number};
   return {&CollectiveMoves::spreading, number - reducing};

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/synthesis/sum_steps.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "sched/pass/lower_collective.h"
@@ -21,6 +22,7 @@ constexpr std::array<std::string_view, 4> kNames = {"multicast", "allgather", "r
                                                     "allreduce"};
 
 std::uint32_t shares_of(const CollectiveTask& task) {
+  if (task.collective == Collective::kAllreduce && task.shares != 0) return task.shares;
   return task.collective == Collective::kMulticast ? 1 : task.ranks;
 }
 
@@ -52,49 +54,6 @@ void promise(const CollectiveTask& task, sched::ShareWriter& out) {
     case Collective::kAllreduce:
       return plan.promise_allreduce();
   }
-}
-
-// In the order in which they are carried out.
-struct Steps {
-  explicit Steps(const CollectiveTask& task, std::uint32_t units)
-      : next_send(task.ranks),
-        next_receive(task.ranks),
-        units_(units),
-        ready_(std::size_t{task.ranks} * units) {}
-
-  std::uint32_t of(RankId src, RankId dst, const std::vector<std::uint32_t>& units) {
-    std::uint32_t step = std::max(next_send[src.value], next_receive[dst.value]);
-    for (const std::uint32_t unit : units) step = std::max(step, ready(src, unit));
-    next_send[src.value] = next_receive[dst.value] = step + 1;
-    for (const std::uint32_t unit : units) ready(dst, unit) = std::max(ready(dst, unit), step + 1);
-    count = std::max(count, step + 1);
-    return step;
-  }
-
-  std::vector<std::uint32_t> next_send, next_receive;
-  std::uint32_t count = 0;
-
- private:
-  std::uint32_t& ready(RankId rank, std::uint32_t unit) {
-    return ready_[std::size_t{rank.value} * units_ + unit];
-  }
-
-  std::uint32_t units_;
-  std::vector<std::uint32_t> ready_;  // by rank and unit: the step after it came
-};
-
-// Visits (source, target, units, step, whether it combines).
-template <class Visit>
-std::uint32_t for_each_step(const CollectiveTask& task, std::uint32_t units,
-                            const CollectiveMoves& moves, Visit&& visit) {
-  Steps steps(task, units);
-  for (auto move = moves.reducing.rbegin(); move != moves.reducing.rend(); ++move) {
-    visit(move->dst, move->src, move->units, steps.of(move->dst, move->src, move->units), true);
-  }
-  for (const Move& move : moves.spreading) {
-    visit(move.src, move.dst, move.units, steps.of(move.src, move.dst, move.units), false);
-  }
-  return steps.count;
 }
 
 // The messages of a move: units that follow one another are one piece.
@@ -135,6 +94,32 @@ Collective collective_named(std::string_view name) {
 bool has_reducing(Collective collective) { return collective >= Collective::kReduceScatter; }
 bool has_spreading(Collective collective) { return collective != Collective::kReduceScatter; }
 
+SumMoves as_sums(const CollectiveMoves& moves) {
+  if (!moves.summing.empty()) return moves.summing;
+  SumMoves all;
+  all.reserve(moves.count());
+  for (auto move = moves.reducing.rbegin(); move != moves.reducing.rend(); ++move) {
+    all.push_back({move->dst, move->src, move->units, true, 0});
+  }
+  for (const Move& move : moves.spreading) {
+    all.push_back({move.src, move.dst, move.units, false, 0});
+  }
+  return all;
+}
+
+bool carries_out(const CollectiveTask& task, const CollectiveMoves& moves) {
+  return sums(summing_of(task), as_sums(moves));
+}
+
+Summing summing_of(const CollectiveTask& task) {
+  Summing summing;
+  summing.ranks = task.ranks;
+  summing.owner = spreading_of(task).owner;
+  summing.first = has_reducing(task.collective) ? Summing::Has::kAll : Summing::Has::kOwners;
+  summing.to_all = has_spreading(task.collective);
+  return summing;
+}
+
 Spreading spreading_of(const CollectiveTask& task) {
   sched::ShareWriter writer = writer_of(task);
   const CollectivePlan& plan = writer.plan();
@@ -142,7 +127,7 @@ Spreading spreading_of(const CollectiveTask& task) {
   spreading.ranks = task.ranks;
   const std::uint32_t units_of_a_share = plan.units() / shares_of(task);
   for (std::uint32_t u = 0; u < plan.units(); ++u) {
-    spreading.owner.emplace_back(u / units_of_a_share);
+    spreading.owner.emplace_back(u / units_of_a_share % task.ranks);
     spreading.bytes.push_back(plan.begin[u + 1] - plan.begin[u]);
   }
   return spreading;
@@ -172,24 +157,28 @@ sched::Schedule schedule_of(const CollectiveTask& task, const CollectiveMoves& m
   promise(task, writer);
   CollectivePlan& plan = writer.plan();
   plan.title = title;
-  const std::uint32_t steps = for_each_step(
-      task, plan.units(), moves,
-      [&](RankId src, RankId dst, const auto& units, std::uint32_t step, bool combines) {
-        add_messages({step, src, dst, 0, 0, combines}, units, plan);
-      });
+  const SumMoves all = as_sums(moves);
+  const std::vector<SumStep> steps = sum_steps(task.ranks, plan.units(), all);
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SumStep& at = steps[i];
+    add_messages({at.step, all[i].src, all[i].dst, 0, 0, all[i].adds, at.late, at.late_steps},
+                 all[i].units, plan);
+    count = std::max(count, at.step + at.late_steps + 1);
+  }
   std::stable_sort(plan.messages.begin(), plan.messages.end(),
                    [](const auto& a, const auto& b) { return a.step < b.step; });
-  return sched::lower_credits(sched::draft_collective(writer.finish(steps)));
+  return sched::lower_credits(sched::draft_collective(writer.finish(count)));
 }
 
 std::vector<std::uint32_t> moves_of_ops(const sched::Schedule& schedule, const CollectiveTask& task,
                                         const CollectiveMoves& moves) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> of_send;  // by rank and step
-  std::uint32_t count = 0;
-  for_each_step(task, writer_of(task).plan().units(), moves,
-                [&](RankId src, RankId, const auto&, std::uint32_t step, bool) {
-                  of_send.emplace(std::pair(src.value, step), count++);
-                });
+  const SumMoves all = as_sums(moves);
+  const std::vector<SumStep> steps = sum_steps(task.ranks, writer_of(task).plan().units(), all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    of_send.emplace(std::pair(all[i].src.value, steps[i].step), static_cast<std::uint32_t>(i));
+  }
   const std::vector<bool> control = schedule.control_channels();
   std::vector<std::uint32_t> of_op(schedule.op_count(), kNoMove);
   for (std::uint32_t o = 0; o < schedule.op_count(); ++o) {

@@ -13,6 +13,8 @@
 #include "analysis/in_threads.h"
 #include "analysis/synthesis/descend.h"
 #include "analysis/synthesis/exact.h"
+#include "analysis/synthesis/exact_sums.h"
+#include "analysis/synthesis/exchange.h"
 #include "analysis/synthesis/greedy.h"
 #include "analysis/synthesis/improve.h"
 #include "analysis/synthesis/ways.h"
@@ -32,6 +34,7 @@ struct Attempt {
   std::uint64_t number = 0;  // of its size
   std::string_view start = kGreedy;
   CollectiveMoves moves = {};
+  std::uint32_t shares = 0;
   double makespan_s = 0;
 };
 
@@ -60,6 +63,27 @@ CollectiveMoves greedy_collective(const CollectiveTask& task, const Ways& ways,
   }
   if (has_spreading(task.collective)) moves.spreading = greedy_moves(spreading, ways, taste, seed);
   return moves;
+}
+
+CollectiveMoves greedy_exchange(const CollectiveTask& task, const Ways& ways, std::uint64_t seed) {
+  const std::uint32_t units = spreading_of(task).units();
+  const std::uint64_t most = std::min(task.bytes, task.block_bytes);
+  return {{}, {}, exchange_moves(units, most, ways, ExchangeTaste::drawn(seed), seed)};
+}
+
+// The fewest steps of an allreduce of one block.
+Attempt exact_exchange(const SynthesisRequest& request, std::uint64_t block, const Ways& ways,
+                       const std::vector<Attempt>& known, std::vector<SynthesizedSteps>& found) {
+  std::vector<SumMoves> starts;
+  for (const Attempt& one : known) {
+    if (one.shares == 1 && one.block_bytes == block) starts.push_back(as_sums(one.moves));
+  }
+  FewestSumSteps steps = fewest_sum_steps(StepNetwork(ways), starts, *request.exact_nodes);
+  found.push_back({.block_bytes = block,
+                   .steps = steps.steps,
+                   .at_least = steps.at_least,
+                   .nodes = steps.nodes});
+  return {block, 0, kExact, {{}, {}, std::move(steps.moves)}, 1};
 }
 
 // The halves that a collective is made of, each searched on the network as its moves go.
@@ -94,7 +118,9 @@ std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways&
     for (const Half& half : halves) {
       std::vector<Moves> starts;
       for (const Attempt& one : known) {
-        if (one.block_bytes == block) starts.push_back(one.moves.*half.moves);
+        if (one.block_bytes == block && one.shares == 0 && one.moves.summing.empty()) {
+          starts.push_back(one.moves.*half.moves);
+        }
       }
       FewestSteps steps = fewest_steps(spreading, *half.network, starts, *request.exact_nodes);
       all.steps += steps.steps;
@@ -103,6 +129,10 @@ std::vector<Attempt> exact_attempts(const SynthesisRequest& request, const Ways&
       attempt.moves.*half.moves = std::move(steps.moves);
     }
     found.push_back(all);
+  }
+  for (const std::uint64_t block : request.whole_blocks) {
+    if (request.task.collective != Collective::kAllreduce || block < request.task.bytes) continue;
+    made.push_back(exact_exchange(request, block, ways, known, found));
   }
   if (made.empty()) {
     throw InputError(fmt::format(
@@ -125,9 +155,10 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
                        const machine::Wiring& wiring, const SynthesisProgress& progress) {
   const Ways ways(platform, wiring);
   const Ways backwards = ways.backwards();
-  const auto task_of = [&](std::uint64_t block_bytes) {
+  const auto task_of = [&](std::uint64_t block_bytes, std::uint32_t shares = 0) {
     CollectiveTask task = request.task;
     task.block_bytes = block_bytes;
+    task.shares = shares;
     return task;
   };
   std::vector<Attempt> attempts;
@@ -148,20 +179,33 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
         "fewer ranks",
         fewest, request.most_moves));
   }
+  for (const std::uint64_t block : request.whole_blocks) {
+    if (request.task.collective != Collective::kAllreduce) break;
+    const std::uint32_t units = spreading_of(task_of(block, 1)).units();
+    // Each rank tells every level, and what is folded is told once more.
+    if (units > kMostExchanged ||
+        std::uint64_t{units} * request.task.ranks * 33 > request.most_moves) {
+      continue;
+    }
+    for (std::uint32_t i = 0; i < request.attempts; ++i) {
+      attempts.push_back({block, i, kGreedy, {}, 1});
+    }
+  }
   const std::size_t greedy_end = attempts.size();
   for (const SynthesisStart& start : request.starts) {
-    if (start.moves.reducing.size() + start.moves.spreading.size() > request.most_moves) continue;
-    attempts.push_back({start.block_bytes, 0, start.name, start.moves});
+    if (start.moves.count() > request.most_moves) continue;
+    attempts.push_back({start.block_bytes, 0, start.name, start.moves, start.shares});
   }
   in_threads(
       static_cast<std::uint32_t>(attempts.size()), request.jobs,
       [&](std::uint32_t i) {
         Attempt& attempt = attempts[i];
-        const CollectiveTask task = task_of(attempt.block_bytes);
+        const CollectiveTask task = task_of(attempt.block_bytes, attempt.shares);
         if (i < greedy_end) {
           const std::uint64_t seed =
               attempt.number == 0 ? 0 : sched::draw(request.seed, {attempt.number}) | 1;
-          attempt.moves = greedy_collective(task, ways, backwards, seed);
+          attempt.moves = attempt.shares == 0 ? greedy_collective(task, ways, backwards, seed)
+                                              : greedy_exchange(task, ways, seed);
         }
         const sched::Schedule schedule = schedule_of(task, attempt.moves, "");
         attempt.makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
@@ -174,7 +218,8 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
     if (progress) progress("searching", 0, request.blocks.size());
     std::vector<Attempt> made = exact_attempts(request, ways, backwards, attempts, exact);
     for (std::size_t i = 0; i < made.size(); ++i) {
-      const sched::Schedule schedule = schedule_of(task_of(made[i].block_bytes), made[i].moves, "");
+      const sched::Schedule schedule =
+          schedule_of(task_of(made[i].block_bytes, made[i].shares), made[i].moves, "");
       made[i].makespan_s = run_flows({schedule, platform, wiring}).makespan_s();
       exact[i].makespan_s = made[i].makespan_s;
       attempts.push_back(std::move(made[i]));
@@ -185,9 +230,9 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   in_threads(
       static_cast<std::uint32_t>(best.size()), request.jobs,
       [&](std::uint32_t i) {
-        improved[i] =
-            improve(task_of(best[i]->block_bytes), {best[i]->moves, best[i]->makespan_s, 0},
-                    platform, wiring, {request.improvements, request.seed});
+        improved[i] = improve(task_of(best[i]->block_bytes, best[i]->shares),
+                              {best[i]->moves, best[i]->makespan_s, 0}, platform, wiring,
+                              {request.improvements, request.seed});
       },
       [&](std::uint32_t done) {
         if (progress) progress("improving", done, best.size());
@@ -195,7 +240,7 @@ Synthesized synthesize(const SynthesisRequest& request, const machine::Platform&
   const auto least = [](const auto& a, const auto& b) { return a.makespan_s < b.makespan_s; };
   const auto chosen = std::min_element(improved.begin(), improved.end(), least);
   const Attempt& from = *best[static_cast<std::size_t>(chosen - improved.begin())];
-  const CollectiveTask task = task_of(from.block_bytes);
+  const CollectiveTask task = task_of(from.block_bytes, from.shares);
   Improvement last = std::move(*chosen);
   std::optional<SynthesizedDescent> descent;
   if (request.descent_runs != 0) {

@@ -20,11 +20,19 @@ struct SynthesisStart {
   std::string name;
   std::uint64_t block_bytes = 1;
   CollectiveMoves moves;
+  std::uint32_t shares = 0;  // of CollectiveTask
 };
 
+/// Exchanges tell all of a message again and again, which pays for small ones.
+inline constexpr std::uint32_t kMostExchanged = 16;
+
 struct SynthesisRequest {
-  CollectiveTask task;                 // block_bytes is not read
-  std::vector<std::uint64_t> blocks;   // sizes of units to try, ≥ 1
+  CollectiveTask task;                // block_bytes and shares are not read
+  std::vector<std::uint64_t> blocks;  // sizes of units to try, ≥ 1
+  /// Sizes of blocks of the whole message, ≥ 1: an allreduce is also made by exchanges of these
+  /// (exchange.h), as many attempts of each. Sizes that make more than kMostExchanged blocks are
+  /// left to `blocks`.
+  std::vector<std::uint64_t> whole_blocks = {};
   std::vector<SynthesisStart> starts;  // tried beside what the greedy makes
   std::uint32_t attempts = 100;        // of the greedy, for each size; ≥ 1
   std::uint32_t improvements = 1000;   // changes tried on each of the best four
@@ -33,7 +41,8 @@ struct SynthesisRequest {
   /// Sizes and starts that make more moves are left out.
   std::uint64_t most_moves = 8192;
   /// Also search for the fewest steps (exact.h), by at most so many choices for each size of units.
-  /// An allreduce is searched as SCCL makes it: its two halves, each by so many choices.
+  /// An allreduce is searched as SCCL makes it: its two halves, each by so many choices. If one of
+  /// `whole_blocks` is the whole message, all allreduces of that are searched, too (exact_sums.h).
   std::optional<std::uint64_t> exact_nodes;
   /// Go on from the best of what was improved, by at most so many runs (descend.h); 0: do not.
   std::uint64_t descent_runs = 0;
@@ -46,7 +55,7 @@ struct SynthesizedSteps {
   std::uint32_t at_least = 0;  // no schedule in steps has fewer; below `steps`: that is not proven
   std::uint64_t nodes = 0;     // choices that were looked at
   /// 2: a reduce-scatter and then an allgather, whose steps and bounds are added. `at_least` is of
-  /// such allreduces only.
+  /// such allreduces only. 1, of an allreduce: of the message as one block.
   std::uint32_t halves = 1;
   double makespan_s = 0;  // of such a schedule, by the flow engine
 };

@@ -1,6 +1,7 @@
 #include "sched/pass/lower_collective.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -121,11 +122,22 @@ class LoweredCollective {
     for_each_unit(message, End::kFrom, [&](std::uint32_t unit) { read_by_[unit] = op; });
   }
 
+  // What a rank does for a message. Of one that is added in a later step it is two things.
+  struct Turn {
+    std::uint32_t message;
+    bool adds_later = false;
+  };
+  static bool is_two_turns(const Message& message, RankId rank) {
+    return message.dst == rank && message.src != rank && message.late_steps != 0;
+  }
   // In a step: copies, receives, sends, then what comes late.
-  static int turn(const Message& message, RankId rank) {
-    if (message.dst == rank && message.late) return 3;
-    if (message.src == message.dst) return 0;
-    return message.src == rank ? 2 : 1;
+  std::pair<std::uint32_t, int> place_of(const Turn& turn, RankId rank) const {
+    const Message& message = plan_.messages[turn.message];
+    if (turn.adds_later) return {message.step + message.late_steps, 3};
+    if (is_two_turns(message, rank)) return {message.step, 1};
+    if (message.dst == rank && message.late) return {message.step, 3};
+    if (message.src == message.dst) return {message.step, 0};
+    return {message.step, message.src == rank ? 2 : 1};
   }
 
   void add_program(RankId rank) {
@@ -134,24 +146,32 @@ class LoweredCollective {
     sent_.clear();
     added_.clear();
     arrived_.clear();
+    landings_ = 0;
     landing_ = BufferId::none();
-    std::vector<std::uint32_t>& mine = of_rank_[rank.value];
-    const auto key = [&](std::uint32_t m) {
-      const Message& message = plan_.messages[m];
-      return std::pair(message.step, turn(message, rank));
-    };
-    std::stable_sort(mine.begin(), mine.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    landed_.clear();
+    const std::vector<std::uint32_t>& mine = of_rank_[rank.value];
+    std::vector<Turn> turns;
+    turns.reserve(mine.size());
+    for (const std::uint32_t m : mine) {
+      turns.push_back({m});
+      if (is_two_turns(plan_.messages[m], rank)) turns.push_back({m, true});
+    }
+    std::stable_sort(turns.begin(), turns.end(), [&](const Turn& a, const Turn& b) {
+      return place_of(a, rank) < place_of(b, rank);
+    });
     add_landing(rank, mine);
     came_ = plan_.marks_ends ? builder_.join({rank}) : OpId::none();
-    for (const std::uint32_t m : mine) {
-      const Message& message = plan_.messages[m];
+    for (const Turn& turn : turns) {
+      const Message& message = plan_.messages[turn.message];
       if (message.src == message.dst) {
         add_copy(message);
       } else if (message.src == rank) {
-        add_send(m);
+        add_send(turn.message);
+      } else if (!message.combines) {
+        add_receive(turn.message);
       } else {
-        message.combines ? add_operand(m) : add_receive(m);
+        if (!turn.adds_later) land_operand(turn.message);
+        if (turn.adds_later || message.late_steps == 0) add_operand(turn.message);
       }
     }
     if (!plan_.marks_ends) return;
@@ -190,18 +210,32 @@ class LoweredCollective {
     holds(message, receive);
   }
 
+  // Operands are added in the order in which they land.
+  void land_operand(std::uint32_t m) {
+    const Message& message = plan_.messages[m];
+    const std::uint64_t bytes = bytes_of(message);
+    const Slice landed{landing_, landings_ % options_.slots * stride_, bytes};
+    const OpId receive = builder_.receive({message.dst, message.step}, channel_[m],
+                                          bytes != 0 ? OpSlices(landed) : OpSlices());
+    arrived_.push_back(receive);
+    landed_.push_back({receive, landed});
+    if (bytes == 0) return;
+    if (landings_ >= options_.slots) {
+      if (added_.size() <= landings_ - options_.slots) {
+        throw InternalError("lower collective: operands wait for more slots than there are");
+      }
+      builder_.add_edge(added_[landings_ - options_.slots], receive);
+    }
+    ++landings_;
+  }
+
   void add_operand(std::uint32_t m) {
     const Message& message = plan_.messages[m];
     const std::uint32_t unit = pieces_of(message).front().to;
     const std::uint64_t bytes = bytes_of(message);
-    const OpPlace at{message.dst, message.step};
-    const Slice landed{landing_, added_.size() % options_.slots * stride_, bytes};
-    const OpId receive =
-        builder_.receive(at, channel_[m], bytes != 0 ? OpSlices(landed) : OpSlices());
-    arrived_.push_back(receive);
-    if (bytes != 0 && added_.size() >= options_.slots) {
-      builder_.add_edge(added_[added_.size() - options_.slots], receive);
-    }
+    const OpPlace at{message.dst, message.step + message.late_steps};
+    const auto [receive, landed] = landed_.front();
+    landed_.pop_front();
     const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
     const OpId added = bytes != 0 ? builder_.add_to(adder(at), sum, landed, {receive})
                                   : builder_.join(at, {receive});
@@ -239,8 +273,10 @@ class LoweredCollective {
   std::vector<OpId> held_by_;  // by unit: after which it stands there as it is sent
   std::vector<OpId> read_by_;  // by unit: its last send
   std::vector<OpId> sent_;
-  std::vector<OpId> added_;    // reduces
-  std::vector<OpId> arrived_;  // receives
+  std::vector<OpId> added_;                    // reduces
+  std::vector<OpId> arrived_;                  // receives
+  std::deque<std::pair<OpId, Slice>> landed_;  // operands to be added, with their receives
+  std::uint64_t landings_ = 0;                 // operands so far
   OpId came_;
   BufferId landing_;
   std::uint64_t stride_ = 0;  // of the places there

@@ -33,9 +33,10 @@ struct CollectivePlan {
     RankId src;
     RankId dst;  // src: a copy within the rank
     std::uint32_t first_piece = 0;
-    std::uint32_t pieces = 1;  // 1 if it combines
-    bool combines = false;     // is added to what stands at dst, or takes its place
-    bool late = false;         // comes to dst behind what dst sends in that step, not before
+    std::uint32_t pieces = 1;      // 1 if it combines
+    bool combines = false;         // is added to what stands at dst, or takes its place
+    bool late = false;             // comes to dst behind what dst sends in that step, not before
+    std::uint32_t late_steps = 0;  // of what is late and combines: added so many steps later
   };
   std::string title;
   std::uint32_t ranks = 1;

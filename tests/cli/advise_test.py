@@ -190,6 +190,31 @@ class Advise(ProgramCase):
                     self.assertEqual(run["digest"], found["synthesized_digest"])
         self.assertLessEqual({(uneven[0], "multicast"), (uneven[1], "reduce-scatter")}, faster)
 
+    def test_small_allreduces_are_exchanges(self):
+        def of(ranks, *arguments):
+            return self.document("advise", "--collective", "allreduce", "--ranks", ranks, "--bytes", "8", "-p",
+                                 "star:latency=1us", "--samples", "0", "--synthesize", "--attempts", "4",
+                                 "--improvements", "10", "--out", "s.slackline", *arguments)
+        even = of("8", "--exact")
+        self.assertAlmostEqual(even["synthesized_ratio"], 1, delta=1e-9)
+        # As halves a step for each share but one, there and back; as one block log2 n.
+        self.assertEqual([(s["steps"], s["at_least"]) for s in even["synthesized_steps"]], [(14, 14), (3, 3)])
+        self.assertTrue(self.document("check", "s.slackline")["ok"])
+        # Recursive doubling folds two of six ranks, and a step before and after. Threes need no fold.
+        odd = of("6")
+        self.assertLess(odd["synthesized_ratio"], 0.8)
+        self.assertTrue(self.document("check", "s.slackline")["ok"])
+
+    def test_it_is_the_named_pattern_where_moves_are_slower(self):
+        # A ring buffer is no pattern of moves.
+        found = self.advise("--ranks", "4", "--bytes", "8", "-p", "star", "--patterns", "ring-buffer", "--samples",
+                            "0", "--synthesize", "--attempts", "1", "--improvements", "0", "--out", "s.slackline")
+        self.assertTrue(found["synthesized_as_named"])
+        self.assertEqual(found["synthesized_ratio"], 1)
+        self.assertEqual(found["synthesized_start"], "ring-buffer")
+        self.assertEqual(found["synthesized"], found["best_schedule"])
+        self.assertEqual(self.document("check", "s.slackline")["digest"], found["synthesized_digest"])
+
     def test_what_it_synthesizes_runs_and_is_exported(self):
         found = self.synthesize("allreduce", "--out", "s.slackline")
         self.assertIn("synthesized:allreduce,ranks=8,bytes=256KiB",

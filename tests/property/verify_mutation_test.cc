@@ -17,7 +17,7 @@ namespace slackline::testing {
 namespace {
 
 TEST(VerifyMutation, SamplesAreRight) {
-  for (const auto& samples : {lowered_samples(), handmade_samples()}) {
+  for (const auto& samples : {lowered_samples(), handmade_samples(), summing_samples()}) {
     for (const SampleDraft& sample : samples) {
       EXPECT_FALSE(agree(sample.draft.build(), 1, sample.name));
     }
@@ -56,13 +56,46 @@ TEST_P(VerifyMutation, EveryDefectIsCaught) {
   EXPECT_GE(defects, 20) << kind;
 }
 
-std::string mutation_name(const ::testing::TestParamInfo<std::size_t>& info) {
-  std::string text = mutations()[info.param].first;
+std::string name_for_test(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
   std::erase(text, '\'');
   return text;
 }
+
+std::string mutation_name(const ::testing::TestParamInfo<std::size_t>& info) {
+  return name_for_test(mutations()[info.param].first);
+}
+
+// Sums with a defect: a term twice, or not at all.
+class VerifySumMutation : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(VerifySumMutation, EveryDefectIsCaught) {
+  const auto [kind, mutate] = sum_mutations()[GetParam()];
+  const std::vector<SampleDraft> samples = summing_samples();
+  Random random(2000 + GetParam());
+  int defects = 0;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const SampleDraft& sample = samples[random() % samples.size()];
+    Draft draft = sample.draft;
+    if (!mutate(draft, random)) continue;
+    if (agree(draft.build(), random(),
+              fmt::format("{}: {}, attempt {}", sample.name, kind, attempt))) {
+      ++defects;
+    }
+    if (HasFailure()) return;
+  }
+  RecordProperty("defects", defects);
+  EXPECT_GE(defects, 20) << kind;
+}
+
+std::string sum_mutation_name(const ::testing::TestParamInfo<std::size_t>& info) {
+  return name_for_test(sum_mutations()[info.param].first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, VerifySumMutation,
+                         ::testing::Range<std::size_t>(0, sum_mutations().size()),
+                         sum_mutation_name);
 
 INSTANTIATE_TEST_SUITE_P(Kinds, VerifyMutation,
                          ::testing::Range<std::size_t>(0, mutations().size()), mutation_name);

@@ -208,7 +208,41 @@ inline bool drop_flag(Draft& d, Random& random) {
   return true;
 }
 
+/// An operand of a reduce is added once more.
+inline bool add_twice(Draft& d, Random& random) {
+  const auto reduce = pick_kind(d, random, OpKind::kReduce);
+  if (!reduce) return false;
+  std::vector<Slice>& reads = d.ops[reduce->value].reads;
+  reads.push_back(reads[pick(random, reads.size())]);
+  return true;
+}
+
+/// One operand of a reduce takes another's place.
+inline bool wrong_operand(Draft& d, Random& random) {
+  const auto reduce = pick_kind(d, random, OpKind::kReduce);
+  const auto other = pick_kind(d, random, OpKind::kReduce);
+  if (!reduce || d.ops[reduce->value].op.rank != d.ops[other->value].op.rank) return false;
+  std::vector<Slice>& reads = d.ops[reduce->value].reads;
+  const std::vector<Slice>& others = d.ops[other->value].reads;
+  Slice& slice = reads[pick(random, reads.size())];
+  const Slice& instead = others[pick(random, others.size())];
+  if (slice == instead || slice.bytes != instead.bytes) return false;
+  slice = instead;
+  return true;
+}
+
 }  // namespace mutation
+
+/// Defects of sums. Kept apart, as most schedules have none.
+inline std::vector<std::pair<std::string, Mutation>> sum_mutations() {
+  using namespace mutation;  // NOLINT
+  using std::placeholders::_1;
+  using std::placeholders::_2;
+  return {{"term added twice", add_twice},
+          {"another's operand", wrong_operand},
+          {"reduces' memory swapped", std::bind(swap_memory, _1, _2, OpKind::kReduce)},
+          {"reduce dropped", std::bind(drop_op, _1, _2, OpKind::kReduce)}};
+}
 
 inline std::vector<std::pair<std::string, Mutation>> mutations() {
   using namespace mutation;  // NOLINT

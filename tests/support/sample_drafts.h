@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "sched/pass/lower_collective.h"
 #include "sched/pass/lower_credits.h"
 #include "sched/pass/lower_transfers.h"
 #include "sched/pattern/pattern.h"
@@ -216,6 +218,23 @@ inline std::vector<SampleDraft> handmade_samples() {
   return {{"ring 1", ring_sample(1, 4)}, {"ring 2", ring_sample(2, 5)},
           {"flags", flag_sample(3)},     {"gets", get_sample(3)},
           {"atomics", atomic_sample()},  {"reduce", reduce_sample(3)}};
+}
+
+/// Allreduces whose contract says what is summed: ranks tell each other their sums, fold into
+/// others, reduce along a tree, and pass shares round.
+inline std::vector<SampleDraft> summing_samples() {
+  std::vector<SampleDraft> samples;
+  for (const auto& [by, ranks, bytes] :
+       {std::tuple("recursive-doubling", 3u, 4u), std::tuple("recursive-doubling", 4u, 6u),
+        std::tuple("binomial-tree", 4u, 4u), std::tuple("ring", 3u, 6u)}) {
+    MulticastOptions options;
+    options.ranks = ranks;
+    options.bytes = bytes;
+    options.block_bytes = 4;
+    const Schedule schedule = lower_credits(lower_collective(allreduce_plan(options, by)));
+    samples.push_back({std::string("allreduce by ") + by, Draft::from(schedule)});
+  }
+  return samples;
 }
 
 }  // namespace slackline::testing

@@ -94,10 +94,10 @@ TEST(FewestSteps, AreThoseOfAPatternThatIsKnownToBeBest) {
     options.ranks = ranks;
     options.bytes = task.bytes;
     options.block_bytes = task.block_bytes;
-    const auto moves = named_moves(task, options, name);
+    const auto moves = named_moves(task, options, name, 8192);
     ASSERT_TRUE(moves);
     const StepNetwork network(ways_of("star", ranks));
-    const std::vector<Moves> known = {moves->spreading};
+    const std::vector<Moves> known = {moves->moves.spreading};
     const FewestSteps found = fewest_steps(spreading_of(task), network, known);
     expect_sound(task, network, found);
     EXPECT_EQ(found.steps, steps);

@@ -1,10 +1,12 @@
 // Synthesized schedules: proved on every kind of network, and held against an exhaustive search on
 // the smallest.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +19,8 @@
 #include "analysis/synthesis/named_moves.h"
 #include "analysis/synthesis/synthesize.h"
 #include "analysis/synthesis/ways.h"
+#include "base/mix.h"
+#include "sched/pattern/pattern.h"
 #include "sched/verify.h"
 #include "tests/support/input_error.h"
 
@@ -150,33 +154,96 @@ TEST(Greedy, SpreadsAllWhateverTheTaste) {
   }
 }
 
-// What a named pattern does, as moves, keeps the collective's promises.
-TEST(NamedMoves, AreProvedWhereThereAreSome) {
-  std::uint32_t found = 0;
+// What every named pattern does can be said in moves. They keep the collective's promises, and take
+// the time that the pattern takes.
+TEST(NamedMoves, AreProvedAndTakeTheirPatternsTime) {
+  const Platform platform = machine::load_platform("star:latency=1us");
+  std::uint32_t as_sums = 0;
   for (const Collective collective : kCollectives) {
     const bool multicast = collective == Collective::kMulticast;
     for (const std::string_view name : patterns_for(multicast ? "" : name_of(collective))) {
-      for (const std::uint32_t ranks : {1u, 2u, 5u, 8u}) {
-        sched::MulticastOptions options;
-        options.ranks = ranks;
-        options.bytes = 1003;
-        options.block_bytes = 300;
-        const CollectiveTask task{collective, ranks, options.bytes, options.block_bytes};
-        const auto moves = named_moves(task, options, std::string(name));
-        if (!moves) continue;
-        ++found;
-        for (const sched::Diagnostic& d : sched::verify(schedule_of(task, *moves, ""))) {
-          ADD_FAILURE() << name << ", " << ranks << " ranks: " << d.message;
+      if (multicast && sched::find_plan_pattern(name) == nullptr) continue;
+      for (const std::uint32_t ranks : {1u, 2u, 3u, 5u, 6u, 7u, 8u, 12u}) {
+        for (const std::uint64_t block : {100u, 300u, 5000u}) {
+          SCOPED_TRACE(std::string(name_of(collective)) + " by " + std::string(name) + ", " +
+                       std::to_string(ranks) + " ranks, blocks of " + std::to_string(block));
+          const sched::Spec spec = sched::parse_spec(fmt::format(
+              "{}:ranks={},bytes=1003,block={}{}{}", multicast ? name : name_of(collective), ranks,
+              block, multicast ? "" : ",by=", multicast ? "" : name));
+          const sched::MulticastOptions& options = spec.multicast;
+          CollectiveTask task{collective, ranks, options.bytes, options.block_bytes};
+          const auto found = named_moves(task, options, std::string(name), 100'000);
+          ASSERT_TRUE(found);
+          task.shares = found->shares;
+          as_sums += found->moves.summing.empty() ? 0 : 1;
+          EXPECT_TRUE(carries_out(task, found->moves));
+          const sched::Schedule schedule = schedule_of(task, found->moves, "");
+          for (const sched::Diagnostic& d : sched::verify(schedule)) ADD_FAILURE() << d.message;
+          const Wiring wiring(platform, ranks);
+          const sched::Schedule pattern = sched::compile(spec);
+          // With more than one message in a step, what a rank does first may differ.
+          const double more = block > options.bytes ? 1e-9 : 0.03;
+          EXPECT_LE(run_flows({schedule, platform, wiring}).makespan_s(),
+                    run_flows({pattern, platform, wiring}).makespan_s() * (1 + more));
         }
       }
     }
   }
-  EXPECT_GE(found, 60u);
-  sched::MulticastOptions options;
-  options.ranks = 8;
-  options.bytes = 100;
-  EXPECT_TRUE(named_moves({Collective::kAllgather, 8, 100, 1}, options, "ring"));
-  EXPECT_FALSE(named_moves({Collective::kAllreduce, 8, 100, 1}, options, "recursive-doubling"));
+  EXPECT_GE(as_sums, 50u);
+}
+
+// A star whose links have rates and ranks at random.
+Case at_random(std::uint64_t seed) {
+  const auto below = [&](std::uint64_t what, std::uint32_t bound) {
+    return sched::below(sched::draw(seed, {what}), bound);
+  };
+  const std::uint32_t ranks = 2 + below(0, 8);
+  Case star = on(fmt::format("star:rate=100Gbps,latency={}ns", 100 * (1 + below(1, 30))), ranks);
+  std::vector<machine::Link> links(star.wiring.links().begin(), star.wiring.links().end());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    links[i].rate = sched::Rate{10'000'000'000ull * (1 + below(2 + i, 10))};
+  }
+  std::vector<Wiring::FixedRoute> routes;
+  for (std::uint32_t s = 0; s < ranks; ++s) {
+    for (std::uint32_t d = 0; d < ranks; ++d) {
+      routes.push_back({RankId(s), RankId(d), star.wiring.route(RankId(s), RankId(d))});
+    }
+  }
+  return {"at random", star.platform, star.wiring.with(std::move(links), std::move(routes))};
+}
+
+TEST(Synthesis, IsNeverSlowerThanTheBestNamedPattern) {
+  std::uint32_t faster = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Case at = at_random(seed);
+    const std::uint32_t ranks = at.wiring.rank_count();
+    const std::uint64_t bytes = std::uint64_t{8} << (3 * (seed % 6));
+    for (const Collective collective : kCollectives) {
+      const bool multicast = collective == Collective::kMulticast;
+      SynthesisRequest of = request(collective, ranks, bytes, {bytes}, 2, 10);
+      of.whole_blocks = {bytes};
+      double named_s = std::numeric_limits<double>::infinity();
+      for (const std::string_view name : patterns_for(multicast ? "" : name_of(collective))) {
+        if (multicast && sched::find_plan_pattern(name) == nullptr) continue;
+        const sched::Spec spec = sched::parse_spec(
+            fmt::format("{}:ranks={},bytes={},block={}{}{}", multicast ? name : name_of(collective),
+                        ranks, bytes, bytes, multicast ? "" : ",by=", multicast ? "" : name));
+        const sched::Schedule schedule = sched::compile(spec);
+        named_s = std::min(named_s, run_flows({schedule, at.platform, at.wiring}).makespan_s());
+        CollectiveTask task = of.task;
+        task.block_bytes = bytes;
+        auto found = named_moves(task, spec.multicast, std::string(name), 8192);
+        ASSERT_TRUE(found);
+        of.starts.push_back({std::string(name), bytes, std::move(found->moves), found->shares});
+      }
+      const Synthesized found = synthesize(of, at.platform, at.wiring);
+      EXPECT_LE(found.makespan_s, named_s * (1 + 1e-9))
+          << name_of(collective) << ", " << ranks << " ranks, seed " << seed;
+      for (const sched::Diagnostic& d : sched::verify(found.schedule)) ADD_FAILURE() << d.message;
+      faster += found.makespan_s < named_s * (1 - 1e-9) ? 1 : 0;
+    }
+  }
+  EXPECT_GE(faster, 4u);
 }
 
 // The fewest rounds in which every rank can have everything, where a rank sends one unit a round
