@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/heap.h"
 #include "machine/rails.h"
+#include "machine/short_heap.h"
 #include "sched/ids.h"
 
 namespace slackline::machine {
@@ -23,12 +23,21 @@ class PortArbiter {
     NicId src;
     NicId dst;
     sched::OpId behind;  // what it waited for last, a former holder of a port; none() if nothing
+    bool empty;          // as it joined
   };
 
   explicit PortArbiter(std::uint32_t nics) : out_(nics), in_(nics) {}
 
   /// The message of `op` joins the queue of `src`. `empty`: it has no bytes.
-  void join(double now_s, sched::OpId op, NicId src, NicId dst, bool empty);
+  void join(double now_s, sched::OpId op, NicId src, NicId dst, bool empty) {
+    OutPort& port = out_[src.value];
+    if (port.any) return port.others.push_back({op, dst, empty});
+    port.any = true;
+    port.first = {op, dst, empty};
+    if (port.held) return;
+    port.last = sched::OpId::none();
+    head(now_s, src, port);
+  }
 
   /// The next message that may start now; both its ports are held until they are freed. To be asked
   /// when all that ends in this instant has ended and next_empty() says no, until it says no.
@@ -40,7 +49,7 @@ class PortArbiter {
   bool next_empty(Start& start) { return !dirty_.empty() && find_empty(start); }
 
   /// Whether freeing the out-port of `src` lets another message head its queue.
-  bool has_queued(NicId src) const { return !out_[src.value].queue.empty(); }
+  bool has_queued(NicId src) const { return out_[src.value].any; }
 
   /// Has the processor load both ports. Inlined: see machine/run/look_ahead.h.
   [[gnu::always_inline]] void prefetch(NicId src, NicId dst) const {
@@ -48,8 +57,16 @@ class PortArbiter {
     __builtin_prefetch(&in_[dst.value], 1);
   }
 
-  void free_out(double now_s, NicId nic);
-  void free_in(NicId nic);
+  void free_out(double now_s, NicId nic) {
+    OutPort& port = out_[nic.value];
+    port.held = false;
+    if (port.any) head(now_s, nic, port);
+  }
+  void free_in(NicId nic) {
+    InPort& target = in_[nic.value];
+    target.held = false;
+    touch(nic, target);
+  }
 
   /// Whether the same messages would start then as in another run of the same schedule, if the same
   /// came from now on in both. In either nothing more can start in the instant at hand.
@@ -61,9 +78,13 @@ class PortArbiter {
     NicId dst;
     bool empty;
   };
-  struct OutPort {
-    std::vector<Message> queue;  // from `head` on
+  // Mostly one message waits at a port, or one for it: so that one stands with what is known of the
+  // port, in a line of a cache. What comes behind it has memory of its own.
+  struct alignas(64) OutPort {
+    std::vector<Message> others;  // from `head` on
     std::size_t head = 0;
+    Message first{};  // of the queue, if there is `any`
+    bool any = false;
     bool held = false;
     sched::OpId last;  // the message that held it last, if the current head waited for it
   };
@@ -77,8 +98,8 @@ class PortArbiter {
       return a.heading_s != b.heading_s ? a.heading_s < b.heading_s : a.op < b.op;
     }
   };
-  struct InPort {
-    Heap<Rival, Earlier> rivals;
+  struct alignas(64) InPort {
+    ShortHeap<Rival, Earlier> rivals;
     bool held = false;
     bool dirty = false;
     sched::OpId last;
@@ -86,10 +107,25 @@ class PortArbiter {
 
   bool find_start(Start& start);
   bool find_empty(Start& start);
-  bool is_open(InPort& target);
   void begin(NicId dst, Start& start);
-  void head(double now_s, NicId src);
-  void touch(NicId dst);
+  // Whether somebody waits for this in-port, and it is idle.
+  static bool is_open(InPort& target) {
+    if (target.held) return false;
+    if (!target.rivals.empty()) return true;
+    target.last = sched::OpId::none();
+    return false;
+  }
+  // The first message of the port's queue heads it from now on.
+  void head(double now_s, NicId src, const OutPort& port) {
+    InPort& target = in_[port.first.dst.value];
+    target.rivals.push({now_s, port.first.op, src});
+    touch(port.first.dst, target);
+  }
+  void touch(NicId dst, InPort& target) {
+    if (target.dirty) return;
+    target.dirty = true;
+    dirty_.push_back(dst);
+  }
 
   std::vector<OutPort> out_;
   std::vector<InPort> in_;

@@ -67,9 +67,9 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       last_received_(unacknowledged_.size()),
       bundle_of_receive_(unacknowledged_.size()),
       next_received_(unacknowledged_.size()),
-      replying_(schedule_.op_count(), 0),
+      replying_(platform_.ack_bytes != 0 || !request_s_.empty() ? schedule_.op_count() : 0, 0),
       ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
-      ahead_(graph_, paths, core_, large_, small_, replying_),
+      ahead_(graph_, paths, core_, large_, small_),
       large_out_(serial_ ? 0 : paths.nic_count(), 0),
       large_in_(serial_ ? 0 : paths.nic_count(), 0),
       kept_(record.kept),
@@ -112,13 +112,7 @@ void Execution::stop(RankId rank) {
   may_be_gone_ = true;
 }
 
-// Events that are alone, or nearly, have none to look ahead at, and pay nothing for it.
 void Execution::handle_all(const std::vector<Event>& events) {
-  if (ahead_.sees(events)) return handle_many(events);
-  for (const Event event : events) handle(event);
-}
-
-void Execution::handle_many(const std::vector<Event>& events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     ahead_.look(events, i);
     handle(events[i]);
@@ -131,7 +125,8 @@ void Execution::serve_lanes() {
   touched.clear();
 }
 
-void Execution::handle(const Event& event) {
+// Inlined, as serve() is: they are called for every event from one place.
+inline void Execution::handle(Event event) {
   const OpId id = event.op();
   if (event.kind() == Kind::kEnter) return core_.enter(core_.tree().region_of(id.value));
   if (event.is_local() && is_gone(id.value)) return;
@@ -195,7 +190,7 @@ void Execution::handle(const Event& event) {
 }
 
 // One operation at a time, also when it takes no time: what it releases may come before the rest.
-void Execution::serve(std::uint32_t lane) {
+inline void Execution::serve(std::uint32_t lane) {
   Lanes& lanes = core_.lanes();
   lanes.untouch(lane);
   if (sees_ && serve_completions(lane)) return;

@@ -106,10 +106,9 @@ class Execution final : public SettlingRun {
   const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
 
   void handle_all(const std::vector<Event>& events) override;
-  [[gnu::noinline]] void handle_many(const std::vector<Event>& events);
   void serve_lanes() override;
   void start_message(const PortArbiter::Start& start, bool large) override;
-  void handle(const Event& event);
+  void handle(Event event);
 
   // What the core asks: machine/run/core.h.
   friend class RunCore<Execution>;
@@ -135,7 +134,9 @@ class Execution final : public SettlingRun {
   void come_again(std::uint32_t region, double wait_s) {
     end_at(now_s_ + wait_s, {OpId(core_.tree().node_of(region)), Kind::kEnter});
   }
-  void attempt_begins(std::uint32_t o) { replying_[o] = 0; }
+  void attempt_begins(std::uint32_t o) {
+    if (!replying_.empty()) replying_[o] = 0;
+  }
   void room_made(std::uint32_t o) {
     if (bundled_ && bundles_.counts(op(OpId(o)))) done_in_window(OpId(o));
   }
@@ -198,8 +199,10 @@ class Execution final : public SettlingRun {
   void queue_message(OpId id);
   void copy_message(OpId id, bool reply);
   void sent(OpId id);
+  void on_its_way(OpId id, PathId way, bool reply);
   void lost(OpId id);
   void leave_ports(OpId id, bool reply);
+  void start_empty(OpId id, bool reply);
   void count_large(NicId src, NicId dst);
   void acknowledge(OpId id, double landed_s);
   void send_ack(OpId id);
@@ -227,6 +230,8 @@ class Execution final : public SettlingRun {
   PortArbiter& ports_of(OpId id, bool reply, std::uint64_t bytes) {
     return is_large(id, reply, bytes) ? large_ : small_;
   }
+  // Whether what is under way for the operation is its answer or its ack.
+  bool is_reply(OpId id) const { return !replying_.empty() && replying_[id.value] != 0; }
   // In one bundle; they travel as one.
   OpId behind(OpId id) const { return bundled_ ? bundles_.next(id) : OpId::none(); }
   bool is_large(std::uint64_t bytes) const { return bytes > platform_.interleave_bytes; }
@@ -283,7 +288,8 @@ class Execution final : public SettlingRun {
   std::vector<OpId> last_received_;
   std::vector<OpId> bundle_of_receive_;
   std::vector<OpId> next_received_;
-  std::vector<char> replying_;       // get, atomics: the answer is under way; others: the ack
+  // Get, atomics: the answer is under way; others: the ack. Empty if there is nothing of the kind.
+  std::vector<char> replying_;
   std::vector<double> ack_start_s_;  // of every operation; empty if acks use no ports
   const LookAhead<RunCore<Execution>> ahead_;
   std::vector<std::uint32_t> large_out_;  // fair: large messages on each port

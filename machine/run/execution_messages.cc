@@ -5,7 +5,7 @@
 namespace slackline::machine {
 
 void Execution::queue_message(OpId id) {
-  const bool reply = replying_[id.value] != 0;
+  const bool reply = is_reply(id);
   const Path& way = way_of(id, reply);
   if (way.local) return copy_message(id, reply);
   const std::uint64_t bytes = message_bytes(id, reply);
@@ -26,14 +26,14 @@ void Execution::copy_message(OpId id, bool reply) {
 
 void Execution::start_message(const PortArbiter::Start& start, bool large) {
   const OpId id = start.op;
-  const bool reply = replying_[id.value] != 0;
+  const bool reply = is_reply(id);
   PortArbiter& ports = large ? large_ : small_;
   if (paths_.may_fail() &&
       has_failed(ends(id, reply).first)) {  // what its NIC still has queued never leaves
     ports.free_in(start.dst);
     return;
   }
-  const std::uint64_t bytes = message_bytes(id, reply);
+  const std::uint64_t bytes = start.empty ? 0 : message_bytes(id, reply);
   sched::OpTimes& t = times(id);
   // What is in a bundle was issued earlier than what it may be behind: that would go in circles.
   if (!reply && !bundled_ && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;
@@ -48,11 +48,7 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   if (!held_to_the_end) {
     free_at_start(ports, start, gap_s(way_of(id, reply)), {id, out_free(large, reply)});
   }
-  if (bytes == 0) {
-    const bool cut = now_s_ + kInstant_s > paths_[path_of(id, reply)].cut_s;
-    ended_now_.push_back({id, cut ? Kind::kLost : Kind::kSent});
-    return;
-  }
+  if (bytes == 0) return start_empty(id, reply);
   PathId path = path_of(id, reply);
   if (adaptive_ && large) path = ways_.begin(id, path);
   if (paths_.may_fail() && now_s_ + kInstant_s > paths_[path].cut_s) {
@@ -69,6 +65,23 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   }
   if (!serial_) count_large(start.src, start.dst);
   clock_.transmit(now_s_, path, bytes, id);
+}
+
+// A message without bytes has left as it starts. It holds no port to its end, and writes nothing
+// but its own times and its receive's. So where all that comes of it is of later instants, which
+// the clock keeps in no order, it makes no difference whether it comes of it here or in the
+// message's turn among the events that end now, and an event less is sorted and looked up. Without
+// latency, or without an acknowledgement to wait for, something may come of it in this instant:
+// then it has its turn.
+void Execution::start_empty(OpId id, bool reply) {
+  const PathId way = path_of(id, reply);
+  const bool cut = now_s_ + kInstant_s > paths_[way].cut_s;
+  if (cut || !acknowledged_ || !is_later(now_s_ + paths_[way].latency_s)) {
+    ended_now_.push_back({id, cut ? Kind::kLost : Kind::kSent});
+    return;
+  }
+  on_its_way(id, way, reply);
+  for (OpId m = behind(id); m.valid(); m = behind(m)) on_its_way(m, way, reply);
 }
 
 void Execution::count_large(NicId src, NicId dst) {
@@ -96,13 +109,18 @@ void Execution::leave_ports(OpId id, bool reply) {
 }
 
 // Nothing comes of it: what waits for its arrival or its acknowledgement never happens.
-void Execution::lost(OpId id) { leave_ports(id, replying_[id.value] != 0); }
+void Execution::lost(OpId id) { leave_ports(id, is_reply(id)); }
 
 void Execution::sent(OpId id) {
-  const Op& o = op(id);
-  const bool reply = replying_[id.value] != 0;
+  const bool reply = is_reply(id);
   const PathId way = adaptive_ ? ways_.of(id, path_of(id, reply)) : path_of(id, reply);
   leave_ports(id, reply);
+  on_its_way(id, way, reply);
+}
+
+// The last byte has left.
+void Execution::on_its_way(OpId id, PathId way, bool reply) {
+  const Op& o = op(id);
   const double arrival_s = now_s_ + paths_[way].latency_s;
   if (reply) {
     done_at(id, arrival_s + complete_s(id));

@@ -99,8 +99,8 @@ bool Lanes::goes_on_as(const Lanes& other) const {
   const auto same = [](const WaitingHeap& a, const WaitingHeap& b) {
     if (a.size() != b.size()) return false;
     if (a.empty()) return true;
-    std::vector<Waiting> mine(a.items().begin(), a.items().end());
-    std::vector<Waiting> its(b.items().begin(), b.items().end());
+    std::vector<Waiting> mine = a.items();
+    std::vector<Waiting> its = b.items();
     std::sort(mine.begin(), mine.end(), Earlier{});
     std::sort(its.begin(), its.end(), Earlier{});
     return std::equal(mine.begin(), mine.end(), its.begin(),

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "machine/heap.h"
 #include "machine/issue_policy.h"
+#include "machine/short_heap.h"
 #include "sched/op_range.h"
 #include "sched/schedule.h"
 
@@ -135,8 +135,8 @@ class Lanes {
       return a.place != b.place ? a.place < b.place : a.op < b.op;
     }
   };
-  using WaitingHeap = Heap<Waiting, Earlier>;
-  struct Lane {
+  using WaitingHeap = ShortHeap<Waiting, Earlier>;
+  struct alignas(64) Lane {  // one line of a cache, mostly
     WaitingHeap ready;
     bool held = false;
     bool touched = false;

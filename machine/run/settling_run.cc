@@ -38,14 +38,6 @@ void SettlingRun::settle() {
   } while (!ended_now_.empty());
 }
 
-void SettlingRun::end_at(double time_s, Event event) {
-  if (time_s > now_s_ && time_s >= now_s_ + kInstant_s) {
-    clock_.at(time_s, event);
-  } else {
-    ended_now_.push_back(event);
-  }
-}
-
 void SettlingRun::free_at_start(PortArbiter& ports, const PortArbiter::Start& start, double gap_s,
                                 Event event) {
   ports.free_in(start.dst);

@@ -37,7 +37,15 @@ class SettlingRun : public DrivenRun {
   /// What ends in this very instant does so before anything else starts in it. An instant takes
   /// what comes less than kInstant_s after it: a sum of other durations may be a rounding error
   /// later. (Where a double has no picoseconds, only what comes at the very time.)
-  void end_at(double time_s, Event event);
+  void end_at(double time_s, Event event) {
+    if (is_later(time_s)) {
+      clock_.at(time_s, event);
+    } else {
+      ended_now_.push_back(event);
+    }
+  }
+  /// Whether the instant at hand does not take it.
+  bool is_later(double time_s) const { return time_s > now_s_ && time_s >= now_s_ + kInstant_s; }
 
   static Kind out_free(bool large, bool reply = false) {
     return reply ? Kind::kReplyOutFree : large ? Kind::kLargeOutFree : Kind::kOutFree;

@@ -1,14 +1,17 @@
 // The flat queues of a run against the standard library's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <queue>
 #include <random>
 #include <vector>
 
 #include "machine/heap.h"
+#include "machine/short_heap.h"
 #include "machine/word_queues.h"
 
 namespace slackline::machine {
@@ -18,22 +21,39 @@ struct Less {
   bool operator()(int a, int b) const { return a < b; }
 };
 
-TEST(Heap, GivesWhatIsLeast) {
+template <class Queue>
+void expect_least_first() {
   std::mt19937 random(1);
-  Heap<int, Less> heap;
+  Queue queue;
   std::priority_queue<int, std::vector<int>, std::greater<>> expected;
   for (int i = 0; i < 20000; ++i) {
     if (expected.empty() || random() % 5 < (i < 10000 ? 3u : 2u)) {
       const int item = static_cast<int>(random() % 1000);
-      heap.push(item);
+      queue.push(item);
       expected.push(item);
     } else {
-      ASSERT_EQ(heap.top(), expected.top());
-      ASSERT_EQ(heap.pop(), expected.top());
+      ASSERT_EQ(queue.top(), expected.top());
+      ASSERT_EQ(queue.pop(), expected.top());
       expected.pop();
     }
-    ASSERT_EQ(heap.size(), expected.size());
-    ASSERT_EQ(heap.empty(), expected.empty());
+    ASSERT_EQ(queue.size(), expected.size());
+    ASSERT_EQ(queue.empty(), expected.empty());
+  }
+}
+
+TEST(Heap, GivesWhatIsLeast) { expect_least_first<Heap<int, Less>>(); }
+
+TEST(ShortHeap, GivesWhatIsLeast) { expect_least_first<ShortHeap<int, Less>>(); }
+
+TEST(ShortHeap, TellsAllItsItems) {
+  ShortHeap<int, Less> queue;
+  EXPECT_EQ(queue.items(), std::vector<int>{});
+  std::vector<int> pushed;
+  for (const int item : {7, 3, 9, 3}) {
+    queue.push(item);
+    pushed.push_back(item);
+    std::vector<int> items = queue.items();
+    EXPECT_TRUE(std::is_permutation(items.begin(), items.end(), pushed.begin(), pushed.end()));
   }
 }
 
