@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/split.h"
+#include "machine/delay_values.h"
 #include "machine/input_text.h"
 #include "machine/platform.h"
 #include "machine/platform_figures.h"
