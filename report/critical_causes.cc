@@ -75,6 +75,8 @@ class Split {
         return known(0, 0, Cause::kOutPort);
       case Weight::kInPort:
         return known(0, 0, Cause::kInPort);
+      case Weight::kLock:  // of its queue pair: the lane is kept
+        return known(0, 0, Cause::kLane);
     }
   }
 
