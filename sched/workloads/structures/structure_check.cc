@@ -166,13 +166,15 @@ std::vector<Finding> check_overlaps(const StructureProgram& program, const Trace
   };
   std::map<std::uint32_t, std::vector<Span>> spans;
   std::map<std::uint32_t, bool> restricted;
+  std::uint32_t ranks = 0;  // by the operations: the schedule itself may be elsewhere
   for (const StructureOp& op : program.ops) {
+    ranks = std::max(ranks, op.rank.value + 1);
     const double begin_s = op.after.valid() ? trace.ops[op.after.value].done_s : 0;
     spans[op.structure].push_back({begin_s, trace.ops[op.last.value].done_s, &op});
     restricted[op.structure] |= op.level != Promise::kReadWrite && op.level != Promise::kChecksum;
   }
   std::vector<Finding> found;
-  OpenSpans open(program.schedule.rank_count());
+  OpenSpans open(ranks);
   for (auto& [structure, of_one] : spans) {
     if (!restricted[structure]) continue;
     std::stable_sort(of_one.begin(), of_one.end(),

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sched/workloads/structures/structure_check.h"
@@ -499,7 +500,8 @@ TEST(StructureOverlaps, AreTheSameAsFoundPairByPair) {
     return static_cast<std::uint32_t>(random() % bound);
   };
   std::size_t all = 0;
-  const Structure whole("hash-table:ranks=4,operations=6,op=insert");
+  Structure whole("hash-table:ranks=4,operations=6,op=insert");
+  const sched::Schedule elsewhere = std::move(whole.program.schedule);  // as where a run has it
   for (int round = 0; round < 300; ++round) {
     Structure run = whole;
     // Mostly one promise, so that most operations are allowed and a few are not.
