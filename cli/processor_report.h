@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/json_output.h"
-#include "hw/processor_watch.h"
+#include "hw/processor_use.h"
 #include "hw/rank_facts.h"
 
 namespace slackline::cli {

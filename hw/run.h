@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "hw/processor_watch.h"
+#include "hw/processor_use.h"
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
