@@ -111,12 +111,13 @@ class SumSearch {
       for (std::uint32_t v = 0; v < step.before[s].size(); ++v) {
         const RankSet told = step.before[s][v];
         const bool adds = (told & has) == 0;
-        if (!adds && (has & ~told) != 0) continue;
+        if (!adds && ((has & ~told) != 0 || told == has)) continue;
         if (!may_do(size_of(told | has), 2 * step.largest, step.left - 1)) continue;
         const Versions theirs = step.after[s];
-        // It has no more what it had before it added the first v.
+        // It has no more what it had before it added the first v. If it was told before in this
+        // step what takes the place of its sum, it has that alone.
         auto& kept = step.after[s];
-        kept.erase(kept.begin(), kept.begin() + v);
+        if (kept.front() == step.before[s].front()) kept.erase(kept.begin(), kept.begin() + v);
         if (adds) {
           step.after[d].push_back(told | has);
         } else {
