@@ -32,10 +32,10 @@ Row measure(const machine::Platform& platform, std::uint64_t bytes, std::uint32_
   };
   return {
       bytes,
-      calls(messages, "via=send,serialize=copy"),
-      calls(messages, "serialize=copy"),
+      calls(messages, "via=send"),
+      calls(messages, ""),
       calls(10 * messages, "aggregation=trad"),
-      calls(messages, "aggregation=ovfl,serialize=copy"),
+      calls(messages, "aggregation=ovfl"),
       mb * writes_per_s(platform, bytes, messages, kUMax, Signalling::kAutomatic),
       calls(10 * messages, "aggregation=trad,reads=identifier"),
       calls(10 * messages, fmt::format("aggregation=trad,reads=count,handler={}", kEmptyFunction))};
@@ -68,8 +68,6 @@ ExperimentReport seriema_table2(const Options& options) {
       {"u_max", fmt::format("{}", kUMax), "assumed"},
       {"flush of trad", "4 KiB", "stated"},
       {"a record", "8 bytes of identifier, the arguments, 8 bytes of mark", "assumed"},
-      {"a record is copied", "to be sent; with trad, into its bundle; of max-raw, not",
-       "stated: \"include the copying costs\""},
       {"an empty function, counted", std::string(kEmptyFunction),
        "assumed: a call through a pointer and its return, some 5 cycles at 2.1 GHz"},
       {"calls", fmt::format("{}, with trad ten times as many", messages),

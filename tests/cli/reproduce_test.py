@@ -53,7 +53,7 @@ class Reproduce(ProgramCase):
 
     def test_the_history_of_a_fact_is_printed(self):
         text = self.run_well("reproduce", "seriema-table2", "--quick", code=1)
-        self.assertIn("FAILS  256 B: million writes a second: expected 4.4 to 4.8", text)
+        self.assertIn("FAILS  8 B: million writes a second: expected 4.4 to 4.8", text)
         self.assertIn("2026-11-21: The range became 10 % of each row", text)
 
     def test_a_figure_that_holds_ends_with_0(self):

@@ -66,14 +66,14 @@ TEST(Facts, AreJudgedAsTheFileOfTheirExperimentSays) {
   Facts facts(report, "seriema-table2");
   facts.judge("writes-range", 4.5, "64 B");
   EXPECT_TRUE(report.holds());
-  facts.judge("writes-range", 4.84, "256 B");
-  facts.judge("writes-by-row", 4.84, "256 B");
+  facts.judge("writes-range", 4.84, "8 B");
+  facts.judge("writes-by-row", 4.84, "8 B");
   EXPECT_FALSE(report.holds());
   ASSERT_EQ(report.facts.size(), 3u);
   EXPECT_TRUE(report.facts[0].ok);
   const JudgedFact& range = report.facts[1];
-  EXPECT_EQ(range.id, "writes-range[256 B]");
-  EXPECT_EQ(range.fact, "256 B: million writes a second");
+  EXPECT_EQ(range.id, "writes-range[8 B]");
+  EXPECT_EQ(range.fact, "8 B: million writes a second");
   EXPECT_EQ(range.expected, "4.4 to 4.8");
   EXPECT_EQ(range.source, Source::kDerived);
   EXPECT_FALSE(range.ok);
