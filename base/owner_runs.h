@@ -65,7 +65,7 @@ class OwnerRuns {
   // Only the last run of an owner has room left.
   std::size_t count_of(std::size_t r) const {
     const std::size_t next = next_[owner_of_[r]];
-    return run_of(next) == r && in_run(next) != 0 ? in_run(next) : run();
+    return run_of(next) == r ? in_run(next) : run();
   }
 
   // The runs in their order, and where each one's values will begin.

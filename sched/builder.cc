@@ -98,6 +98,12 @@ OpId ScheduleBuilder::add(const Op& op, const OpArguments& arguments) {
   return id;
 }
 
+OpArguments& ScheduleBuilder::arguments(OpId id) {
+  OpArguments& arguments = arguments_[ops_[id.value].arguments];
+  if (!names_op(arguments)) throw InternalError("arguments that operations may share, to change");
+  return arguments;
+}
+
 // Arguments are three times as large as an operation, and many are the same duration or literal. So
 // what has been there lately is shared: few places, since to look something up here and there in a
 // large table takes longer than to write it behind. What names an operation is its own. Where ranks

@@ -74,8 +74,9 @@ class ScheduleBuilder {
   void add_post(const Fact& fact) { contract_.post.push_back(fact); }
 
   Channel& channel(ChannelId id) { return channels_[id.value]; }
-  /// Of an operation that was added with some, which name an operation: others may be shared.
-  OpArguments& arguments(OpId id) { return arguments_[ops_[id.value].arguments]; }
+  /// Of an operation that was added with some, which name an operation. Others may be shared: for
+  /// those it throws InternalError.
+  OpArguments& arguments(OpId id);
 
   /// Everything in the schedule's tables that does not fit: indices out of range, edges between
   /// ranks, slices past their buffer, operations with arguments their kind does not have. Unmatched

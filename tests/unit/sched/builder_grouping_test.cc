@@ -155,7 +155,8 @@ TEST(BuilderGrouping, EqualArgumentsStandOnce) {
     for (int i = 0; i < 100; ++i) {
       op.rank = RankId(static_cast<std::uint32_t>(i < 50 ? 0 : 1));
       arguments.duration = Time{i % 5 == 0 ? 7 : 38};
-      b.add(op, arguments);
+      const OpId added = b.add(op, arguments);
+      EXPECT_THROW(b.arguments(added), InternalError);
     }
     const Schedule made = b.build();
     for (std::uint32_t i = 0; i < 100; ++i) {
