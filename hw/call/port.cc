@@ -55,9 +55,10 @@ void CallPort::require_all_stay() {
   } while (std::chrono::steady_clock::now() < deadline);
 }
 
+// Whichever thread found it broken: another one may come here before the mesh has named anybody.
 void CallPort::require_whole() {
   if (!is_broken()) return;
-  require_all_here();
+  require_all_stay();
   const std::lock_guard lock(failure_mutex_);
   std::rethrow_exception(failure_);
 }
@@ -89,11 +90,11 @@ auto CallPort::guarded(Do&& something) {
 }
 
 bool CallPort::help() {
+  require_whole();
   const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
   if (std::exchange(polls_seen_, polls) != polls) return false;
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;
-  require_whole();
   std::array<Completion, kBatch> batch;
   std::size_t count = 0;
   try {

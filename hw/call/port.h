@@ -49,7 +49,7 @@ class CallPort {
   /// who gives a core up that many want gets it back only after all of them.
   void yield(bool naps);
   /// The transport has failed: whatever uses it from then on throws the same, as what was under way
-  /// may never end.
+  /// may never end, or PeerLost if the mesh names who is lost within the failure timeout.
   bool is_broken() const { return broken_.load(std::memory_order_acquire); }
   /// From here on this rank's peers count as gone, as does a rank that is lost: `rank` has left.
   void depart(std::uint32_t rank);
