@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "sched/import/goal_binary.h"
 #include "sched/import/json.h"
 #include "sched/import/mscclpp.h"
+#include "sched/pattern/spec.h"
 #include "sched/text.h"
 #include "sched/trace_file.h"
 
@@ -112,6 +114,12 @@ Schedule load_chakra(const ChakraFiles& files, const MemoryLimit& memory,
 }  // namespace
 
 Trace load_trace(const std::string& path, const MemoryLimit& memory) {
+  if (looks_like_spec(path) && !std::filesystem::exists(path)) {
+    throw InputError(
+        fmt::format("{}: a schedule, and no run of it; expected what `simulate --trace` or `run "
+                    "--trace` wrote",
+                    path));
+  }
   FileReader reader(path);
   if (reader.size()) require_to_read(memory, kMemoryOfJson * *reader.size(), path);
   const std::string bytes =

@@ -50,6 +50,9 @@ class Report(ProgramCase):
         self.write("x", "{}")
         self.bad("report", "x")
         self.bad("report", "none")
+        self.assertEqual(self.bad("report", CHAIN),
+                         f"slackline: {CHAIN}: a schedule, and no run of it; expected what "
+                         "`simulate --trace` or `run --trace` wrote")
         self.bad("report")
 
     def test_from_the_commands_that_run(self):
