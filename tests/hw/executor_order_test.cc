@@ -139,13 +139,19 @@ TEST(ExecutorOrder, ADelayedOperationIsAloneLate) {
   machine::DelayPlan plan;
   plan.ops.push_back({OpId(1), kLate, false, RankId(0)});
   const machine::Delays delays = delays_of(plan, schedule);
-  Loop loop;
-  LoopRanks ranks(schedule, loop);
-  ASSERT_TRUE(run_delayed(ranks, delays));
-  const auto times = ranks.executor(0).times();
-  EXPECT_EQ(channels_of(ranks.transport(0).posted), (std::vector<std::uint32_t>{1, 2, 0}));
-  EXPECT_GE(times[1].issued_s - times[1].ready_s, 0.05);
-  EXPECT_EQ(times[1].ready_s, 0);
+  // A process that stands still from before the others are due until after the delay finds all due
+  // at once. Then it is done again.
+  for (int left = 100;; --left) {
+    Loop loop;
+    LoopRanks ranks(schedule, loop);
+    ASSERT_TRUE(run_delayed(ranks, delays));
+    const auto times = ranks.executor(0).times();
+    if (left != 0 && times[2].issued_s >= 0.05) continue;
+    EXPECT_EQ(channels_of(ranks.transport(0).posted), (std::vector<std::uint32_t>{1, 2, 0}));
+    EXPECT_GE(times[1].issued_s - times[1].ready_s, 0.05);
+    EXPECT_EQ(times[1].ready_s, 0);
+    return;
+  }
 }
 
 TEST(ExecutorOrder, ADelayedLaneIsLateAltogether) {

@@ -30,10 +30,12 @@ class GroupDelivery : public ::testing::TestWithParam<const char*> {
 };
 
 // Rank 2 takes its time before it has memory for a message. The others may complete it before that
-// if delivery is not atomic, and may not if it is. What completed too early is told by each.
+// if delivery is not atomic, for which rank 2 waits, and may not if it is. What completed too early
+// is told by each.
 std::vector<std::string> with_a_slow_receiver(const std::string& provider, bool atomic) {
   constexpr int kMessages = 5;
-  SharedNumber taken;  // messages that rank 2 has memory for
+  SharedNumber taken;      // messages that rank 2 has memory for
+  SharedNumber at_rank_1;  // messages that are complete there
   MeshRanks ranks;
   ranks.start_all(3, [&](const hw::MeshOptions& options, const Say& say) {
     GroupRank rank(options, provider, testing::quick_groups());
@@ -45,7 +47,8 @@ std::vector<std::string> with_a_slow_receiver(const std::string& provider, bool 
     const auto completion = callbacks.completion;
     callbacks.incoming = [&](std::size_t bytes) {
       if (rank.rank() == 2) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+        if (atomic) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+        if (!atomic) at_rank_1.await(taken.get() + 1);
         taken.set(taken.get() + 1);
       }
       return incoming(bytes);
@@ -54,6 +57,7 @@ std::vector<std::string> with_a_slow_receiver(const std::string& provider, bool 
       completion(message);
       ++completed;
       if (taken.get() < completed) ++early;
+      if (rank.rank() == 1) at_rank_1.set(completed);
     };
     hw::GroupOptions group;
     group.pattern = "sequential";  // rank 1 does not depend on rank 2

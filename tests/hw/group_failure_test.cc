@@ -18,6 +18,7 @@
 
 #include "hw/fabric/transport.h"
 #include "tests/hw/group_ranks.h"
+#include "tests/hw/shared_number.h"
 
 namespace slackline {
 namespace {
@@ -271,14 +272,15 @@ TEST_P(GroupFailure, SurvivorsAreToldAndOtherGroupsGoOn) {
 TEST(GroupFence, WhoWasGivenUpCompletesNothing) {
   hw::make_fabric_transport({"shm", ""});
   constexpr int kBlocks = 64;
+  testing::SharedNumber both_are_through;
   MeshRanks ranks;
   for (std::uint32_t r = 0; r < 2; ++r) {
     hw::MeshOptions options = ranks.options(r, 2);
     options.failure_timeout = std::chrono::seconds(10);
-    ranks.start(options, [](const hw::MeshOptions& mine, const Say& say) {
+    ranks.start(options, [&both_are_through](const hw::MeshOptions& mine, const Say& say) {
       hw::GroupsOptions group_options = testing::quick_groups();
       group_options.failure_timeout = kFailureTimeout;
-      if (mine.rank == 0) group_options.timeout = std::chrono::milliseconds(500);
+      if (mine.rank == 0) group_options.timeout = std::chrono::seconds(2);
       GroupRank rank(mine, "shm", group_options);
       std::vector<std::byte> memory = testing::make_message(0, kBlocks * 8192);
       int completed = 0;
@@ -308,13 +310,16 @@ TEST(GroupFence, WhoWasGivenUpCompletesNothing) {
       std::ranges::fill(memory, std::byte{0xbb});
       say("used again");
       // It must be here to answer, and be read from.
-      std::this_thread::sleep_for(std::chrono::seconds(2));
+      both_are_through.await(1);
     });
   }
   EXPECT_EQ(ranks.next(0), "false 0");
   EXPECT_EQ(ranks.next(0), "used again");
+  // Not before it has stopped itself, or it would stay so.
+  EXPECT_TRUE(ranks.await_stop(1));
   ranks.signal(1, SIGCONT);
   EXPECT_EQ(ranks.next(1), "false 0");
+  both_are_through.set(1);
 }
 
 // What its callbacks refer to may have ended before the groups do.

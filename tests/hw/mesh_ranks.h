@@ -16,9 +16,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -84,13 +88,19 @@ class MeshRanks {
   std::size_t size() const { return processes_.size(); }
   pid_t pid(std::size_t process) const { return processes_[process].pid; }
   void signal(std::size_t process, int number) { kill(processes_[process].pid, number); }
+  /// Waits until the process has been stopped, or has stopped itself. False if it ends.
+  bool await_stop(std::size_t process) const {
+    siginfo_t how{};
+    waitid(P_PID, static_cast<id_t>(pid(process)), &how, WSTOPPED | WEXITED | WNOWAIT);
+    return how.si_code == CLD_STOPPED;
+  }
 
   /// What the process says next. "(end)" when it is over, "(silence)" after a long time, in which
   /// the ranks could have had cores.
   std::string next(std::size_t process) {
     Process& from = processes_[process];
-    const auto begin = std::chrono::steady_clock::now();
-    const std::chrono::nanoseconds kept_before = kept_from_cores();
+    std::chrono::steady_clock::time_point begin;
+    std::optional<std::map<std::string, std::int64_t>> before;
     for (;;) {
       const std::size_t newline = from.heard.find('\n');
       if (newline != std::string::npos) {
@@ -100,8 +110,11 @@ class MeshRanks {
       }
       pollfd entry{from.lines.get(), POLLIN, 0};
       if (poll(&entry, 1, 500) == 0) {
-        const auto passed = std::chrono::steady_clock::now() - begin;
-        if (passed - (kept_from_cores() - kept_before) > std::chrono::seconds(40)) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!before) {
+          begin = now;
+          before = waited_ns();
+        } else if (now - begin - kept_from_cores_since(*before) > std::chrono::seconds(40)) {
           return "(silence)";
         }
         continue;
@@ -142,15 +155,31 @@ class MeshRanks {
     std::string heard;
   };
 
-  // How long the rank that had to wait most for a core to be free has waited, in all its life.
-  // Where Linux does not tell, no time.
-  std::chrono::nanoseconds kept_from_cores() const {
-    std::int64_t most_ns = 0;
+  // How long each thread of each rank has waited for a core to be free, in all its life. It need
+  // not be a rank's first thread that the others wait for. Where Linux does not tell, no threads.
+  std::map<std::string, std::int64_t> waited_ns() const {
+    std::map<std::string, std::int64_t> waited;
     for (const Process& process : processes_) {
-      std::ifstream file(fmt::format("/proc/{}/schedstat", process.pid));
-      std::int64_t ran_ns = 0;
-      std::int64_t waited_ns = 0;
-      if (process.pid > 0 && file >> ran_ns >> waited_ns) most_ns = std::max(most_ns, waited_ns);
+      if (process.pid <= 0) continue;
+      std::error_code gone;
+      const std::filesystem::path threads = fmt::format("/proc/{}/task", process.pid);
+      for (std::filesystem::directory_iterator thread(threads, gone), end; !gone && thread != end;
+           thread.increment(gone)) {
+        std::ifstream file(thread->path() / "schedstat");
+        std::int64_t ran_ns = 0;
+        std::int64_t ns = 0;
+        if (file >> ran_ns >> ns) waited[thread->path().filename().string()] = ns;
+      }
+    }
+    return waited;
+  }
+  // How long the thread that had to wait most has waited since.
+  std::chrono::nanoseconds kept_from_cores_since(
+      const std::map<std::string, std::int64_t>& before) const {
+    std::int64_t most_ns = 0;
+    for (const auto& [thread, ns] : waited_ns()) {
+      const auto then = before.find(thread);
+      most_ns = std::max(most_ns, ns - (then == before.end() ? 0 : then->second));
     }
     return std::chrono::nanoseconds(most_ns);
   }

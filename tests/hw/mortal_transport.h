@@ -51,9 +51,11 @@ class MortalTransport final : public hw::PassingTransport {
 inline void kill_rank(MeshRanks& ranks, std::size_t rank, std::string_view transport) {
   ranks.signal(rank, transport == "shm" ? SIGUSR1 : SIGKILL);
 }
-/// Stops one likewise; SIGCONT has it go on.
+/// Stops one likewise; SIGCONT has it go on. Returns once it has stopped, or ended before it could:
+/// a SIGCONT that came earlier would be in vain.
 inline void stop_rank(MeshRanks& ranks, std::size_t rank, std::string_view transport) {
   ranks.signal(rank, transport == "shm" ? SIGUSR2 : SIGSTOP);
+  ranks.await_stop(rank);
 }
 
 }  // namespace slackline::testing

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "base/end_with_parent.h"
 #include "base/error.h"
 #include "hw/descriptor.h"
 #include "hw/end_signals.h"
@@ -143,19 +144,24 @@ TEST(ShmWarden, RemovesWhatTheKilledLeft) {
     ASSERT_EQ(pipe(ends.data()), 0);
     const Descriptor read_end(ends[0]);
     const Descriptor write_end(ends[1]);
+    const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid == 0) {
+      sched::end_with_parent(parent);
       warden.announce();
       const std::string own = "/dev/shm/" + shm_name(own_shm_owner().value(), "1");
       if (open(own.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600) < 0) _exit(1);
       if (write(ends[1], own.c_str(), own.size()) < 0) _exit(1);
-      raise(SIGKILL);
+      pause();
     }
-    waitpid(pid, nullptr, 0);
     std::array<char, 256> buffer{};
     name.assign(buffer.data(),
                 static_cast<std::size_t>(read(ends[0], buffer.data(), buffer.size())));
+    // While its owner lives: once that is dead, whoever uses shared memory on this host may remove
+    // it.
     EXPECT_EQ(access(name.c_str(), F_OK), 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
   }
   EXPECT_NE(access(name.c_str(), F_OK), 0) << name;
 }

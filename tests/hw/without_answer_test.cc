@@ -127,6 +127,7 @@ TEST_F(CallPending, ABroadcastEndsWithTheRanksThatItDoesNotReach) {
 // Rank 1 has nowhere to put its reply.
 TEST_F(CallPending, AFunctionWhoseReplyIsRefusedRunsOnce) {
   MeshRanks ranks;
+  testing::SharedNumber refused;
   testing::SharedNumber over;
   ranks.start_all(2, [&](const hw::MeshOptions& mesh_options, const Say& say) {
     hw::Mesh mesh(mesh_options);
@@ -145,6 +146,7 @@ TEST_F(CallPending, AFunctionWhoseReplyIsRefusedRunsOnce) {
         }
       }
       say(fmt::format("{} ran", ran));
+      refused.set(1);
       over.await(1);
       return;
     }
@@ -152,6 +154,7 @@ TEST_F(CallPending, AFunctionWhoseReplyIsRefusedRunsOnce) {
     calls.call(
         1, [](CallContext& here) { ++here.local<std::uint32_t>(); }, &done);
     const std::string stalled = thrown_by<hw::Stalled>([&] { done.wait(); });
+    refused.await(1);
     say(stalled == "(nothing)" ? stalled : "stalled");
     over.set(1);
   });

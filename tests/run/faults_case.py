@@ -12,18 +12,16 @@ import signal
 import time
 
 from ports import free_port
-from rank_case import RankCase
+from rank_case import MORE, RankCase
 
 FAULTS = int(os.environ.get("SLACKLINE_FAULTS", "100"))
 SEED = int(os.environ.get("SLACKLINE_FAULT_SEED", "1"))
 PATTERNS = ("sequential", "chain", "binomial-tree", "binomial-pipeline", "circulant", "binary-tree",
             "double-tree", "scatter-allgather")
-# How long ranks wait for one that is silent, and for one to join. A machine that has much else to do
-# may keep a rank from speaking for so long: then it is done again, and all others, with so many
-# times as much.
+# How long ranks wait for one that is silent, and for one to join. Where a rank that was not struck is
+# kept from speaking for so long, it is done again, and all others, with MORE patience.
 TIMEOUT_S = 1.0
 JOIN_S = 4.0
-MORE = (1, 4, 16)
 GRACE_S = 45.0
 # So many at a time, since most of the time all ranks wait.
 AT_ONCE = 4

@@ -13,7 +13,7 @@ import unittest
 
 from ports import free_port
 from program_case import PROGRAM, Done, main
-from rank_case import PATIENCE_S, RankCase
+from rank_case import PATIENCE_S, RankCase, with_patience
 
 SPEC = "binomial-pipeline:ranks={},bytes=1MiB,block=64KiB"
 
@@ -222,23 +222,33 @@ class Flux(LauncherCase):
                 ("get", "cmd=get_result rc=0 value=slackline1/127.0.0.1:1/abc\n",
                  "is not what a rank of this version puts there"),
                 ("barrier_in", None, "ended the exchange of keys in its middle"),
-                ("finalize", "", "did not answer \"finalize\" within 0.5 s")):
+                ("finalize", "", "did not answer \"finalize\" within {} s")):
             def spoil(rank, said, right, name=name, answer=answer):
                 return answer if said == name else right
 
-            flux = FakeFlux(2, spoil)
-            for rank, end in enumerate(self.ends(self.start(flux, 2, "--host", "127.0.0.1",
-                                                            "--join-timeout", "500ms"))):
+            def join(more, spoil=spoil):
+                return self.ends(self.start(FakeFlux(2, spoil), 2, "--host", "127.0.0.1",
+                                            "--join-timeout", f"{500 * more}ms"))
+
+            # Each other answer comes once both ranks have come.
+            more, ends = with_patience(join, "did not answer \"(?!finalize)")
+            for rank, end in enumerate(ends):
                 self.assertEqual((end.code, end.out, end.err.count("\n")), (3, "", 1),
                                  (name, rank, end))
-                self.assertIn(part, end.err)
+                self.assertIn(part.format(f"{0.5 * more:g}"), end.err)
 
     def test_a_rank_that_never_comes_is_waited_for_as_long_as_said(self):
-        flux = FakeFlux(3, lambda rank, name, answer: "" if name == "barrier_in" else answer)
-        flux.barrier = threading.Barrier(1)
-        for end in self.ends(self.start(flux, 3, "--host", "127.0.0.1", "--join-timeout", "500ms")):
+        def join(more):
+            flux = FakeFlux(3, lambda rank, name, answer: "" if name == "barrier_in" else answer)
+            flux.barrier = threading.Barrier(1)
+            return self.ends(self.start(flux, 3, "--host", "127.0.0.1", "--join-timeout",
+                                        f"{500 * more}ms"))
+
+        more, ends = with_patience(join, "did not answer \"(?!barrier_in)")
+        for end in ends:
             self.assertEqual((end.code, end.out, end.err.count("\n")), (3, "", 1), end)
-            self.assertIn("\"barrier_in\" within 0.5 s, for which all ranks must come", end.err)
+            self.assertIn(f"\"barrier_in\" within {0.5 * more:g} s, for which all ranks must come",
+                          end.err)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ which one is which.
 
 import os
 import pathlib
+import re
 import subprocess
 
 from ports import free_port
@@ -11,6 +12,21 @@ from program_case import PROGRAM, Done, ProgramCase
 
 # How long a test waits before it takes a run for stuck. Never waited for when all is well.
 PATIENCE_S = 60
+
+
+# A machine that has much else to do may keep a rank, or an agent, that does come for longer than it is
+# waited for: then a test does it again, with so many times the patience.
+MORE = (1, 4, 16)
+
+
+def with_patience(attempt, late):
+    """What `attempt(more)` comes to with patience enough: with as little as may be of MORE, so that
+    its ends, a list of Done, blame nobody for being late with words that match `late`."""
+    for more in MORE:
+        ends = attempt(more)
+        if not any(re.search(late, end.err) for end in ends):
+            break
+    return more, ends
 
 
 def cores_of(text):

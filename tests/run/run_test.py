@@ -12,7 +12,7 @@ import unittest
 
 from ports import free_port
 from program_case import BLOCK_PATTERNS, PROGRAM, main
-from rank_case import PATIENCE_S, RankCase
+from rank_case import PATIENCE_S, RankCase, with_patience
 
 TRANSPORTS = ("shm", "net")
 
@@ -342,10 +342,11 @@ class Wrong(RankCase):
             self.assertIn(str(port), said)
 
     def test_a_rank_that_never_comes(self):
-        ranks = self.start_ranks(2, "chain:ranks=3,bytes=1KiB,block=1KiB", "--join-timeout", "1s",
-                                 ranks=3)
-        for rank in ranks:
-            done = rank.wait()
+        def wait_for_it(more):
+            return [rank.wait() for rank in self.start_ranks(
+                2, "chain:ranks=3,bytes=1KiB,block=1KiB", "--join-timeout", f"{more}s", ranks=3)]
+
+        for done in with_patience(wait_for_it, "rank 0 (did not come|fell silent)|ranks 1, 2 ")[1]:
             self.assertEqual(done.code, 1, done)
             self.assertEqual(done.err.count("\n"), 1, done)
             self.assertIn("rank 2", done.err)
