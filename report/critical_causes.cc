@@ -57,6 +57,8 @@ class Split {
         return on_lane(stretch, lane_delay_s(tail, false), left_s);
       case Weight::kTurn:
         return on_lane(stretch, lane_delay_s(tail, false) + lane_delay_s(stretch.op, true), left_s);
+      case Weight::kInFlight:
+        return on_lane(stretch, lane_delay_s(stretch.op, true), left_s);
       case Weight::kCompletion:
         return known(0, complete_s, Cause::kCompletion);
       case Weight::kRequest:

@@ -1,10 +1,12 @@
 // The links of each run's network, and which of them the messages of each channel pass. Of a real
 // run nobody knows the network: its links are each rank's way out and its way in, of no known rate.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/engines/sent_together.h"
 #include "machine/congestion.h"
 #include "machine/paths.h"
 #include "machine/run/adaptive_ways.h"
@@ -43,8 +45,47 @@ void add_of_real_run(const sched::Schedule& schedule, const std::string& prefix,
   columns.add(prefix + "way.link", passed, Coding::kDifferences);
 }
 
+// Every link with its rate at first. Where a delay plan changes it later, `changes` says from when
+// on it has which.
+void add_rates(const machine::Wiring& wiring, const machine::Paths& paths, const Ticks& ticks,
+               nlohmann::ordered_json& links) {
+  for (const machine::Link& link : wiring.links()) {
+    links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});
+  }
+  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
+    auto& link = links[change.link.value];
+    if (change.at_s > 0) {
+      link["changes"].push_back(
+          {{"at", ticks.of(change.at_s)}, {"bytes_per_s", change.bytes_per_s}});
+    } else {
+      link["bytes_per_s"] = change.bytes_per_s;
+    }
+  }
+}
+
+// Of each operation the bytes of the message that it is the first of, and 0 of what is in another's
+// message: a channel that gathers sends several as one. Nothing without such a channel.
+void add_bundles(const sched::Schedule& schedule, const ReportedRun& run, const std::string& prefix,
+                 Columns& columns) {
+  const auto channels = schedule.channels();
+  if (std::none_of(channels.begin(), channels.end(), [](const sched::Channel& channel) {
+        return channel.bundle != sched::Bundle::kNone;
+      })) {
+    return;
+  }
+  const analysis::SentTogether together(schedule, &run.trace);
+  Numbers sent;
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::OpId op(i);
+    const bool initiates = sched::is_initiator(schedule.op(op).kind);
+    const bool first = initiates && together.stands_for_all(op);
+    sent.push_back(first ? static_cast<std::int64_t>(together.bytes(op)) : 0);
+  }
+  columns.add(prefix + "op.sent", sent);
+}
+
 void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::size_t index,
-                Document& document) {
+                const Ticks& ticks, Document& document) {
   const std::string prefix = "run" + std::to_string(index) + ".";
   auto& links = document.facts["runs"][index]["links"];
   links = nlohmann::ordered_json::array();
@@ -55,9 +96,8 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
   machine::require_fixed_ways(run.setting.platform, "report");
   machine::require_no_congestion(run.setting.platform, "report");
   const machine::Paths paths(schedule, run.setting.wiring, run.setting.delays);
-  for (const machine::Link& link : run.setting.wiring.links()) {
-    links.push_back({{"name", link.name}, {"bytes_per_s", link.rate.bytes_per_second()}});
-  }
+  add_rates(run.setting.wiring, paths, ticks, links);
+  add_bundles(schedule, run, prefix, document.columns);
   const machine::Framing& framing = run.setting.wiring.framing();
   document.facts["runs"][index]["framing"] = {
       {"mtu_bytes", framing.mtu_bytes},
@@ -92,9 +132,9 @@ void add_of_run(const sched::Schedule& schedule, const ReportedRun& run, std::si
 
 }  // namespace
 
-void add_links(const Report& report, const Ticks&, Document& document) {
+void add_links(const Report& report, const Ticks& ticks, Document& document) {
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
-    add_of_run(report.schedule, report.runs[i], i, document);
+    add_of_run(report.schedule, report.runs[i], i, ticks, document);
   }
 }
 

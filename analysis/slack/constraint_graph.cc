@@ -164,6 +164,7 @@ ConstraintGraph::ConstraintGraph(const machine::Setting& setting, const machine:
   add_lanes(setting, delays, completions, trace, kept);
   add_ports(setting, paths, trace, wire_s, kept.gaps);
   add_locks(setting, paths, trace);
+  add_bound_of_sends(setting, delays, trace);
   solve();
 }
 
@@ -466,6 +467,45 @@ void ConstraintGraph::add_locks(const machine::Setting& setting, const machine::
     for (std::size_t i = 1; i < of_pair.size(); ++i) {
       add(NodeId::of(of_pair[i - 1], Moment::kIssued), NodeId::of(of_pair[i], Moment::kIssued),
           pairs.lock_s(), Weight::kLock);
+    }
+  }
+}
+
+// With at most n sends of a rank under way, the k-th of them has its turn after k − n are done.
+// They are in the order of their turns here, and of their ends. So each waits for one, and each one
+// has one at the most that waits for it.
+void ConstraintGraph::add_bound_of_sends(const machine::Setting& setting,
+                                         const machine::Delays& delays, const sched::Trace& trace) {
+  const std::size_t most = setting.order.sends_in_flight;
+  if (most == 0) return;
+  const sched::Schedule& schedule = setting.schedule;
+  struct Send {
+    double at_s;  // its turn, or its end
+    OpId op;
+    bool operator<(const Send& other) const {
+      return std::tuple(at_s, op) < std::tuple(other.at_s, other.op);
+    }
+  };
+  std::vector<std::vector<Send>> turns(schedule.rank_count());
+  std::vector<std::vector<Send>> ends(schedule.rank_count());
+  for (std::uint32_t i = 0; i < ops_; ++i) {
+    const OpId id(i);
+    const Op& op = schedule.op(id);
+    if (!machine::counts_in_flight(schedule, op, setting.order,
+                                   setting.platform.interleave_bytes)) {
+      continue;
+    }
+    const sched::OpTimes& times = trace.ops[i];
+    turns[op.rank.value].push_back({times.issued_s - lane_hold_s(setting, delays, id), id});
+    ends[op.rank.value].push_back({times.done_s, id});
+  }
+  for (std::size_t r = 0; r < turns.size(); ++r) {
+    std::sort(turns[r].begin(), turns[r].end());
+    std::sort(ends[r].begin(), ends[r].end());
+    for (std::size_t k = most; k < turns[r].size(); ++k) {
+      const OpId op = turns[r][k].op;
+      add(NodeId::of(ends[r][k - most].op, Moment::kDone), NodeId::of(op, Moment::kIssued),
+          lane_hold_s(setting, delays, op), Weight::kInFlight);
     }
   }
 }

@@ -54,9 +54,10 @@ enum class Weight : std::uint8_t {
   kAnswered,      // the head's latency back, o_complete
   kTurn,  // the tail's lane time unless it is posted, the head's if it is; of a done, which stands
           // for the look that saw it: nothing after it, and the look's before it
-  kOutPort,  // the gap or, of a serial NIC, the tail's wire time if that is longer
-  kInPort,   // the tail's wire time
-  kLock,     // qp_lock
+  kOutPort,   // the gap or, of a serial NIC, the tail's wire time if that is longer
+  kInPort,    // the tail's wire time
+  kLock,      // qp_lock
+  kInFlight,  // the head's lane time: a bound of sends had it wait for the tail
 };
 
 /// An operation or a message that takes no time keeps no other waiting, and so has no place in the
@@ -96,7 +97,8 @@ class ConstraintGraph {
   std::span<const Constraint> schedule_constraints() const {
     return constraints().first(schedule_constraints_);
   }
-  /// Those that keep the order on lanes, ports and words; the others hold in every run.
+  /// Those that keep the order on lanes, ports and words, and of sends in flight; the others hold
+  /// in every run.
   std::span<const Constraint> of_order() const {
     return constraints().subspan(schedule_constraints_);
   }
@@ -133,6 +135,8 @@ class ConstraintGraph {
                  const sched::Trace& trace, std::span<const double> wire_s, bool keep_gaps);
   void add_locks(const machine::Setting& setting, const machine::Paths& paths,
                  const sched::Trace& trace);
+  void add_bound_of_sends(const machine::Setting& setting, const machine::Delays& delays,
+                          const sched::Trace& trace);
   std::vector<std::uint32_t> depth_in_instant(const sched::Schedule& schedule,
                                               const sched::Trace& trace) const;
   void solve();

@@ -140,6 +140,8 @@ class Search {
         return {c.tail, {c.head, none}, Contested::kLane, first, second};
       case Weight::kLock:
         return {c.tail, {c.head, none}, Contested::kLock, first, second};
+      case Weight::kInFlight:
+        return {c.tail, {c.head, none}, Contested::kInFlight, first, second};
       case Weight::kOutPort:
         return {joined(c.tail), {before_joining(c.head), none}, Contested::kOutPort, first, second};
       case Weight::kInPort:
@@ -253,8 +255,9 @@ FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trac
 }
 
 std::string_view name(Contested contested) {
-  constexpr base::EnumNames<Contested, 9> kNames = {
-      "nothing", "lane", "out-port", "in-port", "word", "link", "rates", "looks", "lock"};
+  constexpr base::EnumNames<Contested, 10> kNames = {"nothing", "lane",     "out-port", "in-port",
+                                                     "word",    "link",     "rates",    "looks",
+                                                     "lock",    "in-flight"};
   return kNames[contested];
 }
 
@@ -279,6 +282,8 @@ std::string place_of(const sched::Schedule& schedule, const FixedOrder& order) {
       return "looks at completions";
     case Contested::kLock:
       return "a queue pair's lock";
+    case Contested::kInFlight:
+      return fmt::format("the sends in flight of rank {}", rank_of(order.first));
   }
   return "";
 }

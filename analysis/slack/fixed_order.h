@@ -13,15 +13,16 @@ namespace slackline::analysis {
 
 /// What two operations may compete for.
 enum class Contested : std::uint8_t {
-  kNothing,  // in no pair of operations: every order is fixed
-  kLane,     // a CPU lane
-  kOutPort,  // where a NIC sends
-  kInPort,   // where a NIC receives
-  kWord,     // that atomics act on
-  kLink,     // which large messages share, or may
-  kRates,    // the plan changes rates or cuts ways at given times, whoever is late
-  kLooks,    // completions are seen in the order in which they come
-  kLock,     // of a queue pair that threads share
+  kNothing,   // in no pair of operations: every order is fixed
+  kLane,      // a CPU lane
+  kOutPort,   // where a NIC sends
+  kInPort,    // where a NIC receives
+  kWord,      // that atomics act on
+  kLink,      // which large messages share, or may
+  kRates,     // the plan changes rates or cuts ways at given times, whoever is late
+  kLooks,     // completions are seen in the order in which they come
+  kLock,      // of a queue pair that threads share
+  kInFlight,  // the bound of a rank's sends in flight
 };
 
 struct FixedOrder {
@@ -45,7 +46,8 @@ struct FixedOrder {
 /// does.
 FixedOrder fixed_order(const machine::Setting& setting, const sched::Trace& trace);
 
-/// "lane", "out-port", "in-port", "word", "link", "rates", "looks", "lock"; "nothing".
+/// "lane", "out-port", "in-port", "word", "link", "rates", "looks", "lock",
+/// "in-flight"; "nothing".
 std::string_view name(Contested contested);
 
 /// What they compete for, for people: "the lane of rank 3", "rank 2's in-port"; empty for kNothing.

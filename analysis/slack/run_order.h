@@ -15,8 +15,8 @@ class RunOrder {
  public:
   RunOrder(const machine::Setting& setting, const sched::Trace& trace);
 
-  /// Whether everything in `trace` came after what kept it waiting on a lane, at a port or at a
-  /// word, and what takes no time there still went before what it went before.
+  /// Whether everything in `trace` came after what kept it waiting on a lane, at a port, at a word
+  /// or for a send in flight, and what takes no time there still went before what it went before.
   bool is_kept_by(const sched::Schedule& schedule, const sched::Trace& trace) const;
 
  private:

@@ -266,6 +266,8 @@ Lines WeightLines::weight(const Constraint& c, Weight weight) const {
       return Lines(into(head)) + after_end(c.tail);
     case Weight::kLaneTime:
       return Lines(hold(tail));
+    case Weight::kInFlight:
+      return Lines(hold(head));
     case Weight::kCompletion:
       return Lines(complete(head));
     case Weight::kRequest: {

@@ -8,10 +8,10 @@ function wireBytes(framing, bytes) {
 }
 
 /**
- * The share of its rate at which each link was used in each of `bins` equal parts of the run, and
- * its bytes: {shares, bytes: of messages, onWire: with what packets and lines add, used: the links
- * that carried something, ways: [{hops: [[{link, share: of a message}]], bytes}] that carried
- * something, rateOf(link): in bytes/s}.
+ * The share of its rate then at which each link was used in each of `bins` equal parts of the run,
+ * and its bytes: {shares, bytes: of messages, onWire: with what packets and lines add, used: the
+ * links that carried something, ways: [{hops: [[{link, share: of a message}]], bytes}] that carried
+ * something, rateOf(link, from, to): in bytes/s, in the mean over that time}.
  */
 async function linkUse(run, bins) {
   const {schedule, columns} = run.model;
@@ -20,12 +20,28 @@ async function linkUse(run, bins) {
   // Of sprayed messages a part passes each link.
   const {wayParts, wayPassing} =
       run.sprayed ? await columns.some(run.prefix, ['way.parts', 'way.passing']) : {};
+  // Of what a channel gathers, how many bytes left together with the first of them.
+  const {opSent} = columns.has(`${run.prefix}op.sent`) ?
+      await columns.some(run.prefix, ['op.sent']) :
+      {opSent: schedule.opBytes};
   const first = sumsBefore(wayLinks);
   const shares = new Float32Array(run.links.length * bins);
   const bytes = new Float64Array(run.links.length);
   const onWire = new Float64Array(run.links.length);
   const bytesOfWay = new Float64Array(wayLinks.length);
   const bin = run.last / bins || 1;
+  const rates = run.links.map((link) => ratesOf(run.model, link));
+  const partOf = (way, l) => (wayParts ? wayPassing[l] / wayParts[way] : 1);
+  // What a way lets through at a time, of messages that pass its links with their parts.
+  const rateOfWay = [];
+  for (let way = 0; way < wayLinks.length; ++way) {
+    const ofLinks = [];
+    for (let l = first[way]; l < first[way + 1]; ++l) {
+      const part = partOf(way, l);
+      ofLinks.push(rates[wayLink[l]].map(({at, rate}) => ({at, rate: rate / part})));
+    }
+    rateOfWay.push(slowestOf(ofLinks));
+  }
   for (let op = 0; op < schedule.ops; ++op) {
     const size = schedule.opBytes[op];
     if (!size || run.reached[op] < 3 || !schedule.isInitiator(op)) continue;
@@ -33,30 +49,35 @@ async function linkUse(run, bins) {
     const way = (schedule.hasReply(op) ? channelBack : channelWay)[channel];
     const begin = run.wireAt(op);
     const end = Math.max(begin + 1, run.leftAt(op));
-    const sizeOnWire = wireBytes(run.framing, size);
-    bytesOfWay[way] += size;
+    const sizeOnWire = opSent[op] ? wireBytes(run.framing, opSent[op]) : 0;
+    const times = run.attempts[op];
+    bytesOfWay[way] += size * times;
+    const passed = passages(rateOfWay[way], begin, end, sizeOnWire);
     for (let l = first[way]; l < first[way + 1]; ++l) {
       const link = wayLink[l];
-      const share = wayParts ? wayPassing[l] / wayParts[way] : 1;
-      bytes[link] += size * share;
-      onWire[link] += sizeOnWire * share;
-      const last = Math.min(bins - 1, Math.floor(end / bin));
-      for (let b = Math.floor(begin / bin); b <= last; ++b) {
-        const part = Math.min(end, (b + 1) * bin) - Math.max(begin, b * bin);
-        shares[link * bins + b] += sizeOnWire * share * part / (end - begin);
+      const share = partOf(way, l);
+      bytes[link] += size * share * times;
+      onWire[link] += sizeOnWire * share * times;
+      for (const each of passed) {
+        const last = Math.min(bins - 1, Math.floor(each.to / bin));
+        for (let b = Math.floor(each.from / bin); b <= last; ++b) {
+          const part = Math.min(each.to, (b + 1) * bin) - Math.max(each.from, b * bin);
+          shares[link * bins + b] += each.bytes * share * part / (each.to - each.from);
+        }
       }
     }
   }
   const used = [];
   // Of a real run no rates are known: the highest that was seen takes their place.
   const most = shares.reduce((a, b) => Math.max(a, b), 0);
-  const rateOf = (link) =>
-      (run.measured ? most / run.model.seconds(bin) : run.links[link].bytes_per_s);
+  const rateOf = (link, from, to) =>
+      (run.measured ? most / bin : meanRate(rates[link], from, to)) / run.model.seconds(1);
   run.links.forEach((_, link) => {
     if (!bytes[link]) return;
     used.push(link);
-    const room = rateOf(link) * run.model.seconds(bin);
-    for (let b = link * bins; b < (link + 1) * bins; ++b) shares[b] /= room;
+    for (let b = 0; b < bins; ++b) {
+      shares[link * bins + b] /= rateOf(link, b * bin, (b + 1) * bin) * run.model.seconds(bin);
+    }
   });
   const ways = [];
   bytesOfWay.forEach((carried, w) => {
@@ -64,7 +85,7 @@ async function linkUse(run, bins) {
     const hops = [];
     let through = 1;  // of a message, through the last hop
     for (let l = first[w]; l < first[w + 1]; ++l) {
-      const share = wayParts ? wayPassing[l] / wayParts[w] : 1;
+      const share = partOf(w, l);
       if (through > 1 - 1e-9) {
         hops.push([]);
         through = 0;

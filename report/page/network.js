@@ -5,10 +5,10 @@ const kMostPairs = 600;
 const kRowTall = 62;
 
 /**
- * `shareOf(link)` is its load; a click on a link calls `onClick(link)`. How many lines were left
- * out.
+ * `rate(link)` is in bytes/s, and `share(link)` is its load; a click on a link calls
+ * `onClick(link)`. How many lines were left out.
  */
-function drawNetwork(place, run, use, shareOf, onClick) {
+function drawNetwork(place, run, use, {rate, share: shareOf}, onClick) {
   const rows = rowsOfLinks(use);
   const width = Math.max(360, Math.min(1180, (place.clientWidth || 1200) - 40));
   const boxes = new Map();
@@ -50,7 +50,7 @@ function drawNetwork(place, run, use, shareOf, onClick) {
     const link = linkAt(x, y);
     if (link === null) return null;
     return `${run.links[link].name}: ${byteText(use.bytes[link])}, ${percent(shareOf(link))} of ${
-        rateText(use.rateOf(link))}`;
+        rateText(rate(link))}`;
   });
   canvas.addEventListener('click', (event) => {
     const box = canvas.getBoundingClientRect();

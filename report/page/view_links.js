@@ -15,7 +15,9 @@ async function fillLinks(run, inner) {
     inner.append(make('p', {className: 'note'}, 'No message passed a link.'));
     return;
   }
-  const share = (link) => use.onWire[link] / (use.rateOf(link) * model.seconds(run.last || 1));
+  // Of links whose rate changes, in the mean over the run.
+  const rate = (link) => use.rateOf(link, 0, run.last);
+  const share = (link) => use.onWire[link] / (rate(link) * model.seconds(run.last || 1));
   const busiest = [...use.used].sort((a, b) => share(b) - share(a) || a - b);
   const chosen = {link: busiest[0]};
   const chart = make('div');
@@ -24,7 +26,7 @@ async function fillLinks(run, inner) {
     drawLinkChart(chart, run, use, chosen.link);
   };
   inner.append(make('h2', {}, 'The network, with the load of its links'));
-  const left = drawNetwork(inner, run, use, share, (link) => {
+  const left = drawNetwork(inner, run, use, {rate, share}, (link) => {
     chosen.link = link;
     showChart();
   });
@@ -56,12 +58,12 @@ async function fillLinks(run, inner) {
       const now = use.shares[shown[r] * kLinkBins + c];
       if (!now) return null;
       const {name} = run.links[shown[r]];
-      const rate = use.rateOf(shown[r]);
+      const [from, to] = [c / kLinkBins * run.last, (c + 1) / kLinkBins * run.last];
       return {
         colour: palette && palette.mix('heat0', 'heat1', Math.min(1, 0.08 + 0.92 * now)),
-        text: `${name}: ${percent(now)} of ${rateText(rate)} from ${
-            model.time(c / kLinkBins * run.last)} on; ${byteText(use.bytes[shown[r]])} and ${
-            percent(share(shown[r]))} in all`
+        text: `${name}: ${percent(now)} of ${rateText(use.rateOf(shown[r], from, to))} from ${
+            model.time(
+                from)} on; ${byteText(use.bytes[shown[r]])} and ${percent(share(shown[r]))} in all`
       };
     },
     onClick: (r) => {
@@ -73,9 +75,15 @@ async function fillLinks(run, inner) {
       'p', {className: 'note'},
       run.measured ? `Of a real run: a message counts from its issue to its receipt. No rate of ` +
               `a link is known: all is relative to the highest that was seen, ${
-                         rateText(use.rateOf(0))}. A click on a row draws it above.` :
+                         rateText(rate(0))}. A click on a row draws it above.` :
                      'A message counts on all links of its way while it leaves its NIC' +
               (run.sprayed ? ', a sprayed one with its part. ' : '. ') +
+              (run.links.some(({changes}) => changes) ?
+                   'Where the rate of a link changes, a share is of the rate at that time. ' :
+                   '') +
+              (run.attempts.some((times) => times > 1) ?
+                   'Of what ran several times, the last is drawn, and bytes are those of all. ' :
+                   '') +
               'A click on a link draws it above.'));
 }
 

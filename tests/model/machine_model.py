@@ -118,7 +118,7 @@ class Model:
             zones = f["zone_latency"] if self.zone(src) != self.zone(dst) else 0
             return f["memory_latency"] + zones
         hops = sum(self.rail(rank, channel) * f["zones"] // f["rails"] != self.zone(rank)
-                   for rank in (src, dst)) if f["ranks_per_node"] > 1 else 0
+                   for rank in (src, dst))
         return f["latency"] + hops * f["numa_hop"]
 
     def wire_time(self, size, src, dst, what):

@@ -26,12 +26,18 @@ class MachineModel(ProgramCase):
             figures["policy"] = draw.choice(("in-order", "in-order", "ready"))
             figures["sends_in_flight"] = draw.choice((0, 0, 0, 1, 2))
             self.write("program.slackline", program.text())
-            self.good(
+            run = self.run_program(
                 "simulate", "program.slackline", "--no-proof", "--platform", spec, "--engine",
                 "event", "--policy", figures["policy"], "--sends-in-flight",
                 str(figures["sends_in_flight"]), "--trace", "run.trace", *options)
-            trace = json.loads(self.read("run.trace"))
             model = Model(program.ops, program.channels, figures, plan).run()
+            if None in model.done:
+                # A bound of sends may keep back what another waits for.
+                self.assertRegex(run.err, r"op (\d+) .* never finishes", f"seed {seed}: {run}")
+                continue
+            # 1: what atomics counted was overwritten by puts.
+            self.assertIn(run.code, (0, 1), f"seed {seed}: {run}")
+            trace = json.loads(self.read("run.trace"))
             for event, times in (("issued", model.issued), ("done", model.done)):
                 for op, (expected, got) in enumerate(zip(times, trace[event + "_s"])):
                     self.assertIsNotNone(expected, f"seed {seed}: op {op} is never {event}")

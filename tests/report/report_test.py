@@ -316,20 +316,92 @@ class Report(ProgramCase):
                       for link in self.document(*arguments)["links"]}
             self.open()
             self.browser.show("links")
-            drawn = self.browser.driver.find_element(
-                "css selector", "canvas[aria-label='The network with the load of its links']")
-            over = browser.webdriver.ActionChains(self.browser.driver)
-            for up in (14 - drawn.size["height"] / 2, drawn.size["height"] / 2 - 20):
-                over.move_to_element_with_offset(drawn, 20, up).perform()
-                tip = " ".join(each.text for each in self.browser.driver.find_elements(
-                    "css selector", ".tip"))
-                name, percent = re.search(r"(\S+): .*, (\S+) % of", tip).groups()
-                self.assertAlmostEqual(float(percent) / 100, shares[name], delta=1e-3, msg=tip)
+            for name, percent in self.loads_drawn(8, 2, 2, 8).items():
+                self.assertAlmostEqual(percent / 100, shares[name], delta=1e-3, msg=name)
                 seen.setdefault(name, []).append(shares[name])
         # Packets and code are seen in them: the ports are busier beside the same latencies.
         self.assertTrue(seen)
         for without, with_them in seen.values():
             self.assertNotEqual(without, with_them)
+
+    def tip(self, drawn, x, y):
+        """What a canvas says at a place, in pixels from its top left corner."""
+        over = browser.webdriver.ActionChains(self.browser.driver)
+        over.move_to_element_with_offset(
+            drawn, x - drawn.size["width"] / 2, y - drawn.size["height"] / 2).perform()
+        tips = self.browser.driver.find_elements("css selector", ".tip")
+        return " ".join(each.text for each in tips).strip()  # all but one are hidden
+
+    def loads_drawn(self, *links_of_rows):
+        """Of the first link of each row of the network its load in %: {name: load}."""
+        drawn = self.browser.driver.find_element(
+            "css selector", "canvas[aria-label='The network with the load of its links']")
+        loads = {}
+        for row, links in enumerate(links_of_rows):
+            x = 10 + (drawn.size["width"] - 20) / links / 2
+            said = self.tip(drawn, x, 19 + 62 * row)
+            name, percent = re.search(r"(\S+): .*, (\S+) % of", said).groups()
+            loads[name] = float(percent)
+        return loads
+
+    def test_shares_are_of_the_rates_that_links_have_then(self):
+        """One message, whose link goes at a tenth of its rate after 2 of 10 MB, and then again."""
+        self.write("one.slackline", "\n".join((
+            "slackline schedule 1", "ranks 2", "buffer 0 rank 0 bytes 10000000",
+            "buffer 1 rank 1 bytes 10000000", "channel 0 from 0 to 1", "rank 0",
+            "  0 put on 0 reads 0[0+10000000] writes 1[0+10000000]", "")))
+        arguments = (
+            "simulate", "one.slackline", "--no-proof", "-e", "flow", "-p",
+            "two-level:racks=2,hosts=1,rate=80Gbps,latency=0", "--link-rate",
+            "link=rack-0.up,rate=40Gbps", "--link-rate", "link=rack-0.up,rate=8Gbps,at=400us",
+            "--link-rate", "link=rack-0.up,rate=80Gbps,at=4400us")
+        document = self.document(*arguments)
+        # 2 MB in 400 us, 4 MB in 4 ms, 4 MB in 400 us.
+        self.assertAlmostEqual(document["makespan_s"], 4.8e-3, 12)
+        self.good(*arguments, "--report", "page.html")
+        self.open()
+        self.browser.show("links")
+        loads = self.loads_drawn(1, 1, 1, 1)
+        self.assertEqual(len(loads), 4)
+        for link in document["links"]:
+            if link["link"] in loads:
+                self.assertAlmostEqual(loads[link["link"]] / 100, link["utilisation"], delta=1e-3)
+        grid = self.browser.driver.find_element(
+            "css selector", "canvas[aria-label='Use of links over time']")
+        of_host, of_rack = {}, {}
+        for at in (0.04, 0.5, 0.96):  # of the run
+            x = 74 + at * (grid.size["width"] - 104)
+            for row, shares in ((0, of_host), (2, of_rack)):
+                said = self.tip(grid, x, 40 + 26 * row + 13)
+                shares[at] = re.fullmatch(r"(\S+): (\S+ % of \S+ \S+) from .*", said).groups()
+        self.assertEqual(of_host, {0.04: ("host-0.out", "50 % of 80 Gb/s"),
+                                   0.5: ("host-0.out", "10 % of 80 Gb/s"),
+                                   0.96: ("host-0.out", "100 % of 80 Gb/s")})
+        self.assertEqual(of_rack, {0.04: ("rack-0.up", "100 % of 40 Gb/s"),
+                                   0.5: ("rack-0.up", "100 % of 8 Gb/s"),
+                                   0.96: ("rack-0.up", "100 % of 80 Gb/s")})
+
+    def test_links_carry_each_attempt_and_bundles_as_one(self):
+        self.write("again.slackline", "\n".join((
+            "slackline schedule 1", "ranks 2", "buffer 0 rank 0 bytes 8000",
+            "buffer 1 rank 1 bytes 8000", "channel 0 from 0 to 1 bundle trad",
+            "channel 1 from 1 to 0", "rank 0",
+            "  0 put on 0 reads 0[0+100] writes 1[0+100]",
+            "  1 put on 0 reads 0[100+100] writes 1[100+100]",
+            "  2 flush on 0 after done:1", "rank 1",
+            "  3 put on 1 reads 1[0+8000] writes 0[0+8000]",
+            "region repeat entry 3 count 1 attempts 3", "")))
+        arguments = (
+            "simulate", "again.slackline", "--no-proof", "-e", "flow", "-p",
+            "two-level:racks=2,hosts=1,mtu=1KiB,packet_overhead=500B")
+        loads = {link["link"]: link["utilisation"] for link in self.document(*arguments)["links"]}
+        self.good(*arguments, "--report", "page.html")
+        self.open()
+        self.browser.show("links")
+        drawn = self.loads_drawn(2, 2, 2, 2)
+        self.assertEqual(len(drawn), 4)
+        for name, load in drawn.items():
+            self.assertAlmostEqual(load / 100, loads[name], delta=1e-3, msg=name)
 
     def test_a_run_that_never_ends(self):
         self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report", "page.html",

@@ -152,6 +152,29 @@ TEST(FluidEngine, SharesByLinksUnderPfc) {
   EXPECT_NEAR(left_s(schedule, platform(network, "pfc"))[3], 2 * alone_s, 0.03 * 2 * alone_s);
 }
 
+// What waits for a full link waits in the switch, and leaves the sender's port to what comes later.
+// By max-min fair shares it waits at the sender. No link carries more than it can.
+TEST(FluidEngine, MayEndSoonerThanByFairShares) {
+  std::string text = "slackline schedule 1\nranks 4\n";
+  for (int r = 0; r < 4; ++r)
+    text += "buffer " + std::to_string(r) + " rank " + std::to_string(r) + " bytes 30MB\n";
+  text +=
+      "channel 0 from 0 to 2\nchannel 1 from 0 to 3\nchannel 2 from 1 to 2\nrank 0\n"
+      "  0 put on 0 reads 0[0+10000000] writes 2[0+10000000]\n"
+      "  1 calc for 1ms\n"
+      "  2 put on 1 reads 0[10000000+20000000] writes 3[0+20000000] after done:1\n"
+      "rank 1\n"
+      "  3 put on 2 reads 1[0+10000000] writes 2[10000000+10000000]\n";
+  const sched::Schedule schedule = sched::read_text(text, "sooner");
+  const auto makespan_s = [&](const Platform& on) {
+    return run_fluid({schedule, on}).makespan_s() - 2 * kLatency_s;
+  };
+  EXPECT_NEAR(makespan_s(platform("star", "off")), 6.5e-3, 1e-9);
+  const double port_s = 30e6 / kLine;  // of host 0
+  EXPECT_NEAR(makespan_s(platform("star", "pfc,pfc_xoff=100MB")), port_s, 2e-7);
+  EXPECT_NEAR(makespan_s(platform("star", "pfc")), 6.5e-3, 2e-5);
+}
+
 // Of one queue pair messages go one after the other, at its rate; two queue pairs share the NIC.
 TEST(FluidEngine, HasOneRateForAChannel) {
   const double one_s = 1e6 / kLine;
