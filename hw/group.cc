@@ -19,7 +19,7 @@ namespace slackline::hw {
 namespace {
 
 constexpr std::uint32_t kMostIds = 1u << 24;
-constexpr std::uint32_t kMostSlots = 1u << 16;
+static_assert(kMostSmallBytes == machine::kMostSmallBytes);
 
 Bytes pack(const GroupAddress& address) {
   ByteWriter writer;
@@ -58,8 +58,8 @@ class Groups::Impl {
     setup.self =
         static_cast<std::uint32_t>(std::ranges::find(members, mesh_.rank()) - members.begin());
     setup.atomic_delivery = options.atomic_delivery;
-    check_small(options);
     setup.small = {options.small_bytes, options.small_slots};
+    machine::check(setup.small);
     setup.callbacks = std::move(callbacks);
     setup.timeout = options_.timeout;
     setup.failure_timeout = options_.failure_timeout;
@@ -124,17 +124,6 @@ class Groups::Impl {
  private:
   static std::uint32_t setup_size(const GroupSetup& setup) {
     return static_cast<std::uint32_t>(setup.ranks.size());
-  }
-
-  static void check_small(const GroupOptions& options) {
-    if (options.small_bytes > kMostSmallBytes) {
-      throw InputError(fmt::format("small_bytes: {} is out of range; expected 0 to {}",
-                                   options.small_bytes, kMostSmallBytes));
-    }
-    if (options.small_slots == 0 || options.small_slots > kMostSlots) {
-      throw InputError(fmt::format("small_slots: {} is out of range; expected 1 to {}",
-                                   options.small_slots, kMostSlots));
-    }
   }
 
   InputError no_group(std::uint32_t id, std::string_view what) const {

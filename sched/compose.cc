@@ -50,17 +50,46 @@ void check(std::span<const Part> parts, std::uint32_t ranks) {
   }
 }
 
+// The whole's rank of an operation that an edge names.
+RankId rank_in_whole(std::span<const Part> parts, std::size_t part, OpId op) {
+  if (part >= parts.size()) {
+    throw InputError(
+        fmt::format("part {}: an edge names it; expected one of {}", part, parts.size()));
+  }
+  const Schedule& schedule = *parts[part].schedule;
+  if (op.value >= schedule.op_count()) {
+    throw InputError(fmt::format("part {}: an edge names its operation {}; expected one below {}",
+                                 part, op.value, schedule.op_count()));
+  }
+  return parts[part].rank_of[schedule.op(op).rank.value];
+}
+
+void check(std::span<const PartEdge> edges, std::span<const Part> parts) {
+  for (const PartEdge& edge : edges) {
+    const RankId pred = rank_in_whole(parts, edge.pred_part, edge.pred);
+    const RankId succ = rank_in_whole(parts, edge.succ_part, edge.succ);
+    if (pred == succ) continue;
+    throw InputError(
+        fmt::format("part {}: an edge leads to it from rank {} to {}; expected one rank",
+                    edge.succ_part, pred.value, succ.value));
+  }
+}
+
 class Composer {
  public:
   Composer(std::span<const Part> parts, std::uint32_t ranks)
       : parts_(parts), ranks_(ranks), out_(ranks), local_rank_(ranks, kNowhere) {}
 
-  Composition run(std::string title) {
+  Composition run(std::string title, std::span<const PartEdge> edges) {
     order_parts();
     place();
     add_tables();
     add_programs();
     for (std::size_t p = 0; p < parts_.size(); ++p) add_edges(p);
+    for (const PartEdge& edge : edges) {
+      out_.add_edge(copies_[edge.pred_part][edge.pred], copies_[edge.succ_part][edge.succ],
+                    edge.on);
+    }
     out_.set_title(std::move(title));
     return {out_.build(), std::move(map_)};
   }
@@ -267,10 +296,12 @@ class Composer {
 
 }  // namespace
 
-Composition compose(std::span<const Part> parts, std::uint32_t ranks, std::string title) {
+Composition compose(std::span<const Part> parts, std::uint32_t ranks, std::string title,
+                    std::span<const PartEdge> edges) {
   Composer composer(parts, ranks);
   check(parts, ranks);
-  return composer.run(std::move(title));
+  check(edges, parts);
+  return composer.run(std::move(title), edges);
 }
 
 }  // namespace slackline::sched

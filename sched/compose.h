@@ -48,6 +48,15 @@ struct PartMap {
   }
 };
 
+/// An operation of a part waits for one of another part, on one rank of the whole.
+struct PartEdge {
+  std::size_t pred_part = 0;
+  OpId pred;  // of the part's schedule
+  std::size_t succ_part = 0;
+  OpId succ;
+  On on = On::kDone;
+};
+
 struct Composition {
   Schedule schedule;
   PartMap parts;
@@ -58,11 +67,13 @@ struct Composition {
 /// these alone: what follows them, by edges or on their channels, follows of itself. In program
 /// order a rank has its parts by start (no earlier than that of the part they come after), then by
 /// index, so that a lane takes the oldest work first. A whole of sound parts is sound: parts share
-/// no memory and no channel. Linear in the operations.
+/// no memory and no channel. Whether `edges` leave it so is for whoever gives them. Linear in the
+/// operations.
 ///
 /// Throws InputError, naming the part, for ranks out of range or given twice, a start below 0,
-/// `after` or `start_rank` out of range, and where the whole has 2^31 operations or more; and
-/// Unsupported for a dynamic part.
-Composition compose(std::span<const Part> parts, std::uint32_t ranks, std::string title = "");
+/// `after` or `start_rank` out of range, an edge of no operation or between two ranks, and where
+/// the whole has 2^31 operations or more; and Unsupported for a dynamic part.
+Composition compose(std::span<const Part> parts, std::uint32_t ranks, std::string title = "",
+                    std::span<const PartEdge> edges = {});
 
 }  // namespace slackline::sched

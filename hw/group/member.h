@@ -73,9 +73,7 @@ class GroupMember final : private machine::GroupHost {
   std::optional<std::uint32_t> member(std::uint32_t rank) const;
 
   /// Whether a message of so many bytes goes without blocks.
-  bool is_small(std::uint64_t bytes) const {
-    return setup_.small.bytes != 0 && bytes <= setup_.small.bytes;
-  }
+  bool is_small(std::uint64_t bytes) const { return setup_.small.takes(bytes); }
   /// At the root. `how` may be null of a small message.
   void send(std::span<std::byte> message, std::shared_ptr<const GroupMessage> how);
   /// The application wants to close. closing() answers once that has come to an end.

@@ -89,16 +89,17 @@ void SmallMessages::took() {
 
 // Not the root: half a ring was taken since the root was told.
 bool SmallMessages::owes_count() const {
-  return !is_root() && count_ - written_[0] >= std::max<std::uint64_t>(1, shape_.slots / 2);
+  return !is_root() && count_ - written_[0] >= shape_.messages_per_count();
 }
 
 bool SmallMessages::progress() {
   if (!is_root()) {
     if (left_[0] != 0 || !owes_count()) return false;
     const std::uint64_t own = counts_at() + kLine * self_;
-    set_word(own, count_);
-    if (!write(0, 0, own, sizeof count_)) return false;
-    written_[0] = count_;
+    const std::uint64_t told = count_ - count_ % shape_.messages_per_count();
+    set_word(own, told);
+    if (!write(0, 0, own, sizeof told)) return false;
+    written_[0] = told;
     left_[0] = 1;
     return true;
   }

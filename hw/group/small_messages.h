@@ -4,8 +4,8 @@
 //
 // A slot has the message's bytes, its size, its number in the group and, last, a mark, so that a
 // slot whose mark is there is there whole: the bytes of a write become visible in the order of
-// their addresses. Members tell the root how many of them they have taken, half a ring at a time,
-// and the root overwrites no slot before that.
+// their addresses. Members tell the root how many of them they have taken, whole halves of the
+// ring, and the root overwrites no slot before that.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,11 @@
 #include <vector>
 
 #include "hw/transport.h"
+#include "machine/group/small_shape.h"
 
 namespace slackline::hw {
 
-struct SmallShape {
-  std::uint64_t bytes = 0;   // of the largest such message; 0: there are none
-  std::uint32_t slots = 16;  // ≥ 1
-  friend bool operator==(const SmallShape&, const SmallShape&) = default;
-};
+using machine::SmallShape;
 
 /// At one member; the first is the root. Used by the thread that owns the transport.
 class SmallMessages {
@@ -70,6 +67,7 @@ class SmallMessages {
     std::uint64_t number = 0;
     std::uint64_t mark = 0;  // how many small messages there are with this one; never 0
   };
+  static_assert(sizeof(Trailer) == machine::kSmallTrailerBytes);
   std::uint64_t slot_at(std::uint64_t index) const { return index % shape_.slots * slot_bytes_; }
   std::uint64_t counts_at() const { return shape_.slots * slot_bytes_; }
   std::uint64_t word_at(std::uint64_t offset) const;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <random>
@@ -30,6 +31,7 @@ using hw::GroupControl;
 struct Noted {
   hw::RequestKind kind;
   std::uint64_t bytes;
+  std::uint64_t word;  // of a write: its first 8 bytes
 };
 
 // Notes what is posted where that outlives it: a group's transport ends with the group.
@@ -43,7 +45,11 @@ class NotingTransport final : public hw::PassingTransport {
     for (std::size_t i = 0; i < taken; ++i) {
       std::uint64_t bytes = 0;
       for (const hw::Segment& segment : requests[i].local) bytes += segment.bytes;
-      posted_.push_back({requests[i].kind, bytes});
+      std::uint64_t word = 0;
+      if (requests[i].kind == hw::RequestKind::kWrite) {
+        std::memcpy(&word, requests[i].local.front().data, sizeof word);
+      }
+      posted_.push_back({requests[i].kind, bytes, word});
     }
     return taken;
   }
@@ -236,6 +242,29 @@ TEST(GroupSmall, PostsWhatTheScheduleOfItsSlotsHas) {
       }
       EXPECT_EQ(written, scheduled) << "member " << m << ", " << slots << " slots";
     }
+  }
+}
+
+// Counts that wait for one another give way to the latest, which is of whole halves all the same:
+// when the root has room does not depend on what a member took meanwhile.
+TEST(GroupSmall, CountsAreOfWholeHalvesOfTheRing) {
+  for (const auto& [slots, counts] : {std::pair{5u, std::vector<std::uint64_t>{2, 4}},
+                                      std::pair{3u, std::vector<std::uint64_t>{1, 3}}}) {
+    SmallGroup group(2, {100, slots}, false, 7, false);
+    const std::size_t before = group.posted(1).size();
+    group.hold(1, true);
+    for (std::uint32_t k = 0; k < slots; ++k) group.send(50);
+    group.run(1000);
+    EXPECT_EQ(group.receiver(1).messages(), slots);
+    group.hold(1, false);
+    group.run(1000);
+    std::vector<std::uint64_t> written;
+    for (std::size_t i = before; i < group.posted(1).size(); ++i) {
+      written.push_back(group.posted(1)[i].word);
+    }
+    EXPECT_EQ(written, counts);
+    group.close();
+    ASSERT_TRUE(group.run_to_end());
   }
 }
 

@@ -75,6 +75,31 @@ TEST(Compose, WritesPartsBehindEachOther) {
   EXPECT_EQ(delayed.end, OpId(15));
 }
 
+// Of one rank of the whole, whatever it is in the parts.
+TEST(Compose, EdgesLeadFromPartToPart) {
+  const Schedule two =
+      read_text("slackline schedule 1\nranks 2\nrank 0\n0 join\nrank 1\n1 calc for 1us\n2 join\n");
+  const Part parts[] = {{&two, {RankId(0), RankId(1)}, Time{0}, std::nullopt},
+                        {&two, {RankId(1), RankId(0)}, Time{0}, std::nullopt}};
+  const PartEdge edges[] = {{0, OpId(1), 1, OpId(0)}, {1, OpId(2), 0, OpId(0), On::kIssued}};
+  EXPECT_EQ(program_of(compose(parts, 2, "", edges).schedule),
+            "\nranks 2\nrank 0\n  0 join after issued:2\n  1 calc for 1us\n  2 join\n"
+            "rank 1\n  3 calc for 1us\n  4 join\n  5 join after done:3\n");
+  const auto refusal = [&](const PartEdge& edge) {
+    try {
+      compose(parts, 2, "", {&edge, 1});
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({0, OpId(0), 2, OpId(0)}), "part 2: an edge names it; expected one of 2");
+  EXPECT_EQ(refusal({0, OpId(3), 1, OpId(0)}),
+            "part 0: an edge names its operation 3; expected one below 3");
+  EXPECT_EQ(refusal({0, OpId(0), 1, OpId(0)}),
+            "part 1: an edge leads to it from rank 0 to 1; expected one rank");
+}
+
 TEST(Compose, TheEarlierStartComesFirst) {
   const Schedule calc = read_text("slackline schedule 1\nranks 1\nrank 0\n0 calc for 1us\n");
   const Schedule join = read_text("slackline schedule 1\nranks 1\nrank 0\n0 join\n");
