@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/human.h"
@@ -33,6 +36,18 @@ Value since_kill(const SimulatedGroup& group, double time_s) {
   const Value value = moment(time_s);
   if (!group.run.killed_s || !std::isfinite(time_s)) return value;
   return value.shown_as(as_difference(time_s - *group.run.killed_s).text());
+}
+
+std::string words_for_messages(const SimulatedGroup& group) {
+  const std::size_t count = group.scenario.messages.size();
+  if (group.sizes.size() == 1) return fmt::format("{} of {}", count, human_bytes(group.sizes[0]));
+  // Exact, since the switch to slots may be between two of them.
+  std::vector<std::string> sizes;
+  for (const std::uint64_t size : group.sizes) {
+    sizes.push_back(sched::format_bytes(size));
+    if (sizes.back().back() != 'B') sizes.back() += 'B';
+  }
+  return fmt::format("{} of {} by turns", count, fmt::join(sizes, ", "));
 }
 
 void add_members(Answer& answer, const SimulatedGroup& group) {
@@ -75,11 +90,25 @@ void add_messages(Answer& answer, const SimulatedGroup& group) {
   };
   const auto finished = [](const auto& member) -> const auto& { return member.finished_s; };
   const auto completed = [](const auto& member) -> const auto& { return member.completed_s; };
+  // When the last of those that are left did; never, if one does not.
+  const auto everywhere_s = [&](std::uint32_t k) {
+    std::optional<double> last_s;
+    for (const auto& member : members) {
+      if (member.outcome) last_s = std::max(last_s.value_or(0), member.completed_s[k]);
+    }
+    return last_s.value_or(std::numeric_limits<double>::infinity());
+  };
+  const machine::SmallShape& small = group.scenario.small;
   const Columns columns = {
       {"message", "message", [](auto k) { return k; }},
       {"bytes", "bytes", [&](auto k) { return in_bytes(group.scenario.messages[k]); }},
+      {"goes_by", small.bytes != 0 ? "by" : nullptr,
+       [&](auto k) { return small.takes(group.scenario.messages[k]) ? "slot" : "blocks"; },
+       Align::kLeft},
       {"members_with_it", "survivors have it", [&](auto k) { return survivors(finished, k); }},
-      {"members_complete", "complete it", [&](auto k) { return survivors(completed, k); }}};
+      {"members_complete", "complete it", [&](auto k) { return survivors(completed, k); }},
+      {"complete_everywhere_s", "everywhere",
+       [&](auto k) { return since_kill(group, everywhere_s(k)); }}};
   const std::size_t count = group.scenario.messages.size();
   answer.list("messages", rows_of(count), columns);
   answer.table("", columns, rows_of(count), answer.all() ? Answer::kEvery : kGroupRowsShown,
@@ -96,8 +125,14 @@ void answer_group(Answer& answer, const SimulatedGroup& group) {
   if (!group.delays.empty()) answer.row("delays", group.delays);
   answer.set("atomic_delivery", scenario.atomic_delivery);
   answer.row("delivery", scenario.atomic_delivery ? "atomic" : "plain");
-  answer.row("messages", fmt::format("{} of {}", scenario.messages.size(),
-                                     human_bytes(scenario.messages.front())));
+  answer.row("messages", words_for_messages(group));
+  const machine::SmallShape& small = scenario.small;
+  answer.set("small_bytes", small.bytes);
+  answer.set("small_slots", small.bytes != 0 ? Value(small.slots) : Value());
+  if (small.bytes != 0) {
+    answer.row("small", fmt::format("up to {}, by {}", human_bytes(small.bytes),
+                                    human_count(small.slots, "slot")));
+  }
   const auto& killed_s = group.run.killed_s;
   if (scenario.kill) answer.set("killed_rank", scenario.kill->member);
   answer.set("killed_s", killed_s ? in_seconds(*killed_s) : Value());

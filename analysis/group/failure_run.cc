@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/group/messages.h"
+#include "analysis/group/victim_ops.h"
 #include "base/error.h"
 #include "machine/completions.h"
 #include "machine/congestion.h"
@@ -118,9 +119,12 @@ class SimulatedMember final : public machine::GroupHost {
   GroupMemberRun run;
   bool alive = true;
   bool knows_loss = false;             // its mesh does
-  std::uint32_t message = 0;           // of its blocks: the one under way
-  OpId next;                           // …of whose operations this is the first that is not done
+  std::uint32_t message = 0;           // the one under way
+  OpId next;                           // …of whose operations this is the first to come
   double last_done_s = 0;              // …of those before it
+  std::uint64_t small_done = 0;        // its small messages, or counts, that were written…
+  double small_done_s = 0;             // …since then
+  std::uint64_t small_written = 0;     // …and that it knows of
   double posts_from_s = 0;             // words and rows
   std::vector<std::uint64_t> rows;     // as they stand here, by member
   std::vector<std::uint64_t> written;  // the own row as it was last written to each
@@ -134,9 +138,9 @@ class GroupSimulation {
                   const machine::DelayPlan& delays, const machine::IssueOrder& order)
       : scenario_(scenario),
         plan_(scenario.shape),
-        messages_(messages_of_group(plan_, scenario.messages)),
+        messages_(messages_of_group(plan_, scenario.messages, scenario.small)),
         wiring_(platform, size()),
-        setting_(messages_.whole.schedule, platform, wiring_, delays, order),
+        setting_(messages_.schedule, platform, wiring_, delays, order),
         delays_(setting_),
         paths_(setting_),
         ways_(all_ways(size()), wiring_, delays),
@@ -145,13 +149,16 @@ class GroupSimulation {
         o_post_s_(sched::seconds(platform.o_post)),
         post_more_s_(platform.node.post_more_s()),
         o_complete_s_(sched::seconds(platform.o_complete)) {
-    machine::require_executable(messages_.whole.schedule);
+    machine::require_executable(messages_.schedule);
+    if (const auto& kill = scenario.kill) {
+      victim_ops_.emplace(kill->member, messages_, scenario.small, trace_);
+    }
     execution_ = std::make_unique<machine::Execution>(
-        setting_, delays_, paths_,
-        machine::record_in(trace_, messages_.whole.schedule, delays.seed), crowding_);
+        setting_, delays_, paths_, machine::record_in(trace_, messages_.schedule, delays.seed),
+        crowding_);
     for (std::uint32_t m = 0; m < size(); ++m) {
       members_.push_back(std::make_unique<SimulatedMember>(*this, m, scenario));
-      members_.back()->next = parts().ops(0, RankId(m)).own;
+      members_.back()->next = messages_.ops(0, m).own;
     }
   }
 
@@ -193,6 +200,14 @@ class GroupSimulation {
   double now_s() const { return now_s_; }
   std::uint32_t size() const { return scenario_.shape.members; }
   std::uint64_t message_count() const { return scenario_.messages.size(); }
+  // How many writes a member has made, or has to make, that has so many messages: of the root's
+  // those of one message are one.
+  std::uint64_t small_writes(std::uint32_t member, std::uint64_t messages) const {
+    if (messages_.small.empty() || size() == 1) return 0;
+    const auto small = static_cast<std::uint64_t>(
+        std::ranges::lower_bound(messages_.small, messages) - messages_.small.begin());
+    return member == 0 ? small : small / scenario_.small.messages_per_count();
+  }
   void stop(std::uint32_t member) { execution_->stop(RankId(member)); }
 
   void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) {
@@ -216,6 +231,7 @@ class GroupSimulation {
  private:
   enum class Kind : std::uint8_t {
     kFinished,    // a message stands at the member
+    kSmall,       // its writes of so many small messages, or so many counts, have come
     kRow,         // the row of `from` comes to it
     kRowWritten,  // its row has come to `from`
     kWord,        // of `from`
@@ -236,7 +252,6 @@ class GroupSimulation {
     }
   };
 
-  const sched::PartMap& parts() const { return messages_.whole.parts; }
   bool is_victim(std::uint32_t member) const {
     return scenario_.kill && scenario_.kill->member == member;
   }
@@ -275,12 +290,7 @@ class GroupSimulation {
     victim.alive = false;
     killed_s_ = at_s;
     stop(victim.self);
-    for (std::size_t k = 0; k < message_count(); ++k) {
-      const sched::PartRange& range = parts().ops(k, RankId(victim.self));
-      for (OpId id = range.own; id < range.end; ++id.value) {
-        cut_.issued[k].push_back(trace_.ops[id.value].issued_s < kNever);
-      }
-    }
+    victim_ops_->note(cut_);
     const GroupKill& how = *scenario_.kill;
     for (std::uint32_t m = 0; m < size(); ++m) {
       const bool sees = !how.seen_by || std::ranges::find(*how.seen_by, m) != how.seen_by->end();
@@ -290,44 +300,68 @@ class GroupSimulation {
     }
   }
 
-  // After an instant of the blocks: what has come of it.
+  bool is_done(OpId op) const { return trace_.ops[op.value].done_s < kNever; }
+
+  // After an instant of the event engine: what has come of it.
   void look() {
     for (auto& each : members_) {
       SimulatedMember& member = *each;
       if (!member.alive || !member.core.is_open()) continue;
       if (is_victim(member.self)) count_issued(member);
-      if (!member.alive || member.message == message_count()) continue;
-      const OpId before = member.next;
-      const OpId end = parts().ops(member.message, RankId(member.self)).end;
-      while (member.next < end && trace_.ops[member.next.value].done_s < kNever) {
-        member.last_done_s = std::max(member.last_done_s, trace_.ops[member.next.value].done_s);
-        ++member.next.value;
+      if (!member.alive) continue;
+      while (look_at_message(member)) {
       }
-      if (member.next != before) member.core.notice_sign();
-      if (member.next != end) continue;
-      push({std::max(now_s_, member.last_done_s), Kind::kFinished, member.self});
-      if (++member.message < message_count()) {
-        member.next = parts().ops(member.message, RankId(member.self)).own;
+      while (look_at_small(member)) {
       }
     }
+  }
+
+  // Answers whether the message under way stands at the member now.
+  bool look_at_message(SimulatedMember& member) {
+    if (member.message == message_count()) return false;
+    const OpId before = member.next;
+    const GroupMessageOps& ops = messages_.ops(member.message, member.self);
+    for (; member.next < ops.end; ++member.next.value) {
+      const sched::OpTimes& times = trace_.ops[member.next.value];
+      const double came_s = ops.until == sched::On::kDone ? times.done_s : times.issued_s;
+      if (came_s == kNever) break;
+      member.last_done_s = std::max(member.last_done_s, came_s);
+    }
+    if (member.next != before) member.core.notice_sign();
+    if (member.next != ops.end) return false;
+    push({std::max(now_s_, member.last_done_s), Kind::kFinished, member.self});
+    if (++member.message < message_count()) {
+      member.next = messages_.ops(member.message, member.self).own;
+    }
+    return true;
+  }
+
+  // Answers whether the next of its writes have come: the root's of a message, or a count.
+  bool look_at_small(SimulatedMember& member) {
+    if (member.small_done == small_writes(member.self, message_count())) return false;
+    OpId id, end;
+    if (member.self == 0) {
+      const GroupMessageOps& ops = messages_.ops(messages_.small[member.small_done], 0);
+      id = OpId(ops.own.value + 1);
+      end = ops.end;
+    } else {
+      id = messages_.counts[member.self][member.small_done];
+      end = OpId(id.value + 1);
+    }
+    double done_s = std::max(now_s_, member.small_done_s);
+    for (; id < end; ++id.value) {
+      if (!is_done(id)) return false;
+      done_s = std::max(done_s, trace_.ops[id.value].done_s);
+    }
+    member.small_done_s = done_s;
+    push({done_s, Kind::kSmall, member.self, 0, ++member.small_done});
+    return true;
   }
 
   // The victim's operations that were issued in this instant.
   void count_issued(SimulatedMember& victim) {
     if (!scenario_.kill->after) return;
-    // All before its message are done. Of the next, some may be issued in the instant that ends it.
-    std::uint64_t issued = 0;
-    for (std::size_t k = 0; k < std::min<std::size_t>(victim.message + 2, message_count()); ++k) {
-      const sched::PartRange& range = parts().ops(k, RankId(victim.self));
-      if (k < victim.message) {
-        issued += range.end.value - range.own.value;
-        continue;
-      }
-      for (OpId id = range.own; id < range.end; ++id.value) {
-        issued += trace_.ops[id.value].issued_s < kNever ? 1 : 0;
-      }
-    }
-    const std::uint64_t more = issued - std::exchange(issued_, issued);
+    const std::uint64_t more = victim_ops_->newly_issued(victim.message);
     actions_ += more;
     if (more != 0 && actions_ >= *scenario_.kill->after) kill(victim, now_s_);
   }
@@ -339,6 +373,10 @@ class GroupSimulation {
     switch (event.kind) {
       case Kind::kFinished:
         member.finish();
+        break;
+      case Kind::kSmall:
+        member.small_written = event.count;
+        member.core.notice_sign();
         break;
       case Kind::kRow:
         member.row_came(event.from, event.count);
@@ -400,6 +438,7 @@ class GroupSimulation {
 
   GroupRun result() {
     GroupRun result;
+    result.digest = messages_.schedule.digest();
     result.contended = crowding_.found(execution_->shared());
     result.killed_s = killed_s_;
     if (killed_s_) result.cut = std::move(cut_);
@@ -433,9 +472,9 @@ class GroupSimulation {
 
   std::optional<double> killed_s_;
   std::uint64_t actions_ = 0;  // of the victim
-  std::uint64_t issued_ = 0;   // …that are operations
+  std::optional<VictimOps> victim_ops_;
   GroupCut cut_{std::vector<std::vector<bool>>(message_count()),
-                std::vector<std::uint64_t>(size(), 0), 0};
+                std::vector<std::uint64_t>(size(), 0), 0, std::vector<std::uint64_t>(size(), 0), 0};
 };
 
 SimulatedMember::SimulatedMember(GroupSimulation& of, std::uint32_t place,
@@ -469,6 +508,7 @@ void SimulatedMember::tell(std::uint32_t member, const GroupSaying& saying) {
 bool SimulatedMember::is_idle() const { return core.finished() == simulation.message_count(); }
 
 bool SimulatedMember::is_written_everywhere() const {
+  if (small_written != simulation.small_writes(self, core.finished())) return false;
   if (!core.is_atomic()) return true;
   for (std::uint32_t m = 0; m < simulation.size(); ++m) {
     if (m != self && (is_writing[m] || written[m] < rows[self])) return false;

@@ -8,6 +8,10 @@
 //   way, and o_complete. They wait for no port, and no block waits for them. What completions cost
 //   the CPU, and acknowledgements with bytes, blocks alone have.
 // - The killed member posts nothing more. What its NIC was given is carried out.
+// - Small messages (machine/group/small_shape.h) are operations of the event engine, as blocks are:
+//   small_run.h says which. A member's counts leave one behind the other, each half a ring more. On
+//   a machine a count that had to wait for the one before may be of several halves, as rings of
+//   three slots have it.
 // - A member that watches sees the end of the process `detection` and a latency after it. The mesh
 //   of whoever learns of it passes that on to all, before the group hears of it (hw/mesh.h).
 // Every member wants to close from the beginning.
@@ -21,8 +25,10 @@
 #include "machine/delay_plan.h"
 #include "machine/group/core.h"
 #include "machine/group/plan.h"
+#include "machine/group/small_shape.h"
 #include "machine/platform.h"
 #include "machine/setting.h"
+#include "sched/digest.h"
 
 namespace slackline::analysis {
 
@@ -32,7 +38,8 @@ struct GroupKill {
   /// At this time, ≥ 0; or…
   std::optional<sched::Time> at;
   /// …in the instant of the n-th thing that it does, n ≥ 1: an operation it issues, a row it writes
-  /// to a member, a word it tells one. Exactly one of the two is set.
+  /// to a member, a word it tells one. To look whether a small message or a count is there is none.
+  /// Exactly one of the two is set.
   std::optional<std::uint64_t> after;
   /// How long those that watch take to see it, beside the latency from there; ≥ 0.
   sched::Time detection{0};
@@ -44,6 +51,8 @@ struct GroupScenario {
   machine::GroupShape shape;
   /// The bytes of each message, all given to the root at time zero; at least one.
   std::vector<std::uint64_t> messages;
+  /// Which of them go by slots and not in blocks.
+  machine::SmallShape small;
   bool atomic_delivery = false;
   /// How long a member that lives and does nothing is waited for.
   sched::Time timeout{30'000'000'000'000};
@@ -64,13 +73,17 @@ struct GroupMemberRun {
 /// What the killed member had done by then.
 struct GroupCut {
   /// By message, of the member's operations in the message's own schedule, in order: whether
-  /// issued.
+  /// issued. Empty of a small one.
   std::vector<std::vector<bool>> issued;
-  std::vector<std::uint64_t> rows;  // by member: the highest count written to it
-  std::uint64_t words = 0;          // that it told
+  std::vector<std::uint64_t> rows;   // by member: the highest count written to it
+  std::uint64_t words = 0;           // that it told
+  std::vector<std::uint64_t> small;  // root: by member, small messages that it had written to it
+  std::uint64_t counted = 0;         // others: small messages taken, as the root was last written
 };
 
 struct GroupRun {
+  /// Of the schedule of all messages.
+  sched::Digest digest;
   /// Messages shared a NIC or a link that has not the rate for them, which is left out here: times
   /// may be too short.
   bool contended = false;
@@ -81,9 +94,9 @@ struct GroupRun {
 };
 
 /// Ranks are members, at most 1,024. Throws InputError for a kill of no member, one with both
-/// moments or none, and a watcher that is none or the killed member; and as GroupPlan, Delays and
-/// Paths do. Unsupported for more members, for ranks that are switches, for adaptive routing, and
-/// for a delay plan with failures: a kill says what fails.
+/// moments or none, and a watcher that is none or the killed member; and as messages_of_group(),
+/// Delays and Paths do. Unsupported for more members, for ranks that are switches, for adaptive
+/// routing, and for a delay plan with failures: a kill says what fails.
 GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
                    const machine::DelayPlan& delays = machine::kNoDelays,
                    const machine::IssueOrder& order = {});

@@ -8,20 +8,44 @@
 #include <vector>
 
 #include "machine/group/plan.h"
+#include "machine/group/small_shape.h"
 #include "sched/compose.h"
 
 namespace slackline::analysis {
 
+/// What a member does for a message: it has the message once that has come to `until`.
+struct GroupMessageOps {
+  sched::OpId own;
+  sched::OpId end;
+  sched::On until = sched::On::kDone;
+};
+
 struct GroupMessages {
-  /// Ranks are members; part k is message k.
-  sched::Composition whole;
-  /// By message, how it runs alone: what the machine carries out.
+  sched::Schedule schedule;
+  /// By message, how it runs alone in blocks: what the machine carries out. Null of a small one.
   std::vector<std::shared_ptr<const machine::GroupMessage>> messages;
+  /// The small messages, by their place among all.
+  std::vector<std::uint32_t> small;
+  /// By member, the counts of small messages that it writes to the root, in order. None of the
+  /// root's.
+  std::vector<std::vector<sched::OpId>> counts;
+  /// By message, then by member.
+  std::vector<GroupMessageOps> parts;
+
+  /// Of a message in blocks the operations of its own schedule, in order. Of a small one: the root
+  /// takes it into a slot, then writes it to each other member, and has it when the last write is
+  /// posted; a member takes it out.
+  const GroupMessageOps& ops(std::size_t message, std::uint32_t member) const {
+    return parts[message * schedule.rank_count() + member];
+  }
 };
 
 /// Messages of these sizes, in this order; at least one. As hw/group/port.h does, a member has
-/// posted no more of a message than what brings it the first block until that block is there.
-/// Throws as GroupPlan::message() and compose() do.
-GroupMessages messages_of_group(machine::GroupPlan& plan, std::span<const std::uint64_t> bytes);
+/// posted no more of a message in blocks than what brings it the first block until that block is
+/// there. Small ones go as `small_run()` says; a message in blocks leaves the root when all small
+/// ones before it stand at every member. Throws as GroupPlan::message(), check() of a SmallShape
+/// and compose() do.
+GroupMessages messages_of_group(machine::GroupPlan& plan, std::span<const std::uint64_t> bytes,
+                                const machine::SmallShape& small = {});
 
 }  // namespace slackline::analysis

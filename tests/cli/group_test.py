@@ -38,11 +38,46 @@ class Group(ProgramCase):
         found = self.group("--kill", kill)
         self.assertEqual([m["messages"] for m in found["members"]], [0, 1, 0])
         self.assertEqual(found["messages"],
-                         [{"message": 0, "bytes": 1000, "members_with_it": 1, "members_complete": 1}])
+                         [{"message": 0, "bytes": 1000, "goes_by": "blocks", "members_with_it": 1,
+                           "members_complete": 1, "complete_everywhere_s": None}])
         found = self.group("--kill", kill, "--atomic")
         self.assertEqual([m["messages"] for m in found["members"]], [0, 0, 0])
         self.assertEqual([m["messages_here"] for m in found["members"]], [0, 1, 0])
         self.assertLess(found["members"][1]["settled_s"], 1e-3)
+
+    # A write of 976 bytes and a trailer of 24 takes 1 us on the wire. The root is killed when it
+    # has written the message to rank 1, and not to 2.
+    def test_small_messages(self):
+        spec = "sequential:ranks=3,bytes=976B,block=16KiB,ready=none"
+        kill = ("--kill", "rank=0,after=2,detect=100us")
+        for atomic, complete in (((), [0, 1, 0]), (("--atomic",), [0, 0, 0])):
+            found = self.document("group", spec, "-p", STAR, "--small-bytes", "10KiB", *kill, *atomic)
+            self.assertEqual((found["small_bytes"], found["small_slots"]), (10240, 16))
+            self.assertAlmostEqual(found["killed_s"], 1.976e-6, 12)
+            members = found["members"]
+            self.assertEqual([m["messages"] for m in members], complete)
+            self.assertEqual([m["messages_here"] for m in members], [0, 1, 0])
+            self.assertAlmostEqual(members[1]["knew_s"], 111.976e-6, 12)
+            self.assertEqual(found["messages"], [{
+                "message": 0, "bytes": 976, "goes_by": "slot", "members_with_it": 1,
+                "members_complete": sum(complete), "complete_everywhere_s": None}])
+
+    def test_sizes_by_turns(self):
+        spec = "sequential:ranks=2,bytes=976B,block=50000B,ready=none"
+        mix = ("-p", STAR, "--then", "20000,976", "--small-bytes", "10KiB")
+        found = self.document("group", spec, *mix)
+        self.assertEqual([m["goes_by"] for m in found["messages"]], ["slot", "blocks", "slot"])
+        for message, everywhere_us in zip(found["messages"], (15.952, 77.976, 83.928)):
+            self.assertAlmostEqual(message["complete_everywhere_s"], everywhere_us * 1e-6, 12)
+        text = self.good("group", spec, *mix, "--count", "4")
+        self.assertIn("4 of 976B, 20000B, 976B by turns", text)
+        self.assertIn("up to 10 KiB, by 16 slots", text)
+        # The switch.
+        found = self.document("group", spec, "--then", "10240,10241,0", "--small-bytes", "10240")
+        self.assertEqual([m["goes_by"] for m in found["messages"]], ["slot", "slot", "blocks", "slot"])
+        found = self.document("group", spec, "--then", "10240,0")
+        self.assertEqual({m["goes_by"] for m in found["messages"]}, {"blocks"})
+        self.assertIsNone(found["small_slots"])
 
     def test_nobody_is_killed(self):
         for kill in ((), ("--kill", "rank=1,at=1s")):
@@ -60,6 +95,10 @@ class Group(ProgramCase):
                 ((SPEC, "--kill", "rank=1,at=1us,seen-by=x"), "seen-by"),
                 ((SPEC, "--fail", "rank=1,at=1us"), "expected a kill, and no failure beside"),
                 ((SPEC + ",root=1",), "expected no more"),
+                ((SPEC, "--small-slots", "4"), "expected --small-bytes, too"),
+                ((SPEC, "--small-bytes", "2MiB"), "small_bytes: 2097152 is out of range"),
+                ((SPEC, "--small-bytes", "1KiB", "--small-slots", "0"), "not a whole number from 1 to 65536"),
+                ((SPEC, "--then", "1KiB,x"), "--then"),
                 (("circulant:ranks=3,bytes=1KiB",), "groups cannot take circulant")):
             self.assertIn(said, self.bad("group", *arguments))
 

@@ -31,14 +31,23 @@ using analysis::GroupRun;
 using analysis::GroupScenario;
 using hw::GroupControl;
 
-// What a transport may still carry out, by line and kind, and by member the count in its row.
+// What a transport may still carry out, by line and kind, and of counts, which only grow, up to
+// which.
 struct Allowance {
+  struct Count {
+    std::uint64_t most = 0;
+    std::uint64_t written = 0;
+  };
   std::map<std::pair<std::uint32_t, hw::RequestKind>, std::uint64_t> requests;
-  std::vector<std::uint64_t> rows;
+  std::vector<Count> rows;           // by member
+  std::vector<std::uint64_t> small;  // root: by member, small messages
+  std::uint32_t small_channel = 0;   // …which go by the channel of that number and the member's
+  Count taken;                       // others: small messages of which the root is told
   std::uint64_t words = 0;
 };
 
-// Takes what is posted, and carries out no more than it may.
+// Takes what is posted, and carries out no more than it may. Where a count is higher than it may
+// be, since writes gave way to one another at other times, that which it may be is written.
 class CutTransport final : public hw::PassingTransport {
  public:
   CutTransport(std::unique_ptr<hw::Transport> under, Allowance* allowance)
@@ -47,23 +56,54 @@ class CutTransport final : public hw::PassingTransport {
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
     if (allowance_ == nullptr) return PassingTransport::post(requests);
     for (const hw::WorkRequest& request : requests) {
-      if (may(request) && PassingTransport::post({&request, 1}) == 0) ADD_FAILURE() << "no room";
+      post(request);
     }
     return requests.size();
   }
 
  private:
-  bool may(const hw::WorkRequest& request) {
-    if (request.kind == hw::RequestKind::kWrite) {
-      std::uint64_t count = 0;
-      std::memcpy(&count, request.local.front().data, sizeof count);
-      return count <= allowance_->rows[request.tag - hw::GroupPort::kOtherTags];
+  static constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+
+  void post(const hw::WorkRequest& request) {
+    if (request.kind != hw::RequestKind::kWrite) {
+      std::uint64_t& left = allowance_->requests[{request.channel, request.kind}];
+      if (left != 0 && left-- != 0) carry_out(request);
+    } else if (request.tag < 2 * hw::GroupPort::kOtherTags) {
+      post_count(request, allowance_->rows[request.tag - hw::GroupPort::kOtherTags]);
+    } else if (allowance_->small.empty()) {
+      post_count(request, allowance_->taken);
+    } else {
+      // The mark, which ends it, says how many there are with this one.
+      const hw::Segment& bytes = request.local.front();
+      const std::uint64_t count = word_at(bytes.data + bytes.bytes - kWord);
+      if (count <= allowance_->small[request.channel - allowance_->small_channel]) {
+        carry_out(request);
+      }
     }
-    std::uint64_t& left = allowance_->requests[{request.channel, request.kind}];
-    return left != 0 && left-- != 0;
+  }
+
+  void post_count(hw::WorkRequest request, Allowance::Count& count) {
+    count_ = std::min(word_at(request.local.front().data), count.most);
+    if (count_ <= count.written) return;
+    count.written = count_;
+    hw::Segment segment = request.local.front();
+    segment.data = reinterpret_cast<std::byte*>(&count_);
+    request.local = {&segment, 1};
+    carry_out(request);
+  }
+
+  void carry_out(const hw::WorkRequest& request) {
+    if (PassingTransport::post({&request, 1}) == 0) ADD_FAILURE() << "no room";
+  }
+
+  static std::uint64_t word_at(const std::byte* place) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, place, kWord);
+    return word;
   }
 
   Allowance* allowance_;
+  std::uint64_t count_ = 0;  // copied when it is posted
 };
 
 // A group of the machine's.
@@ -83,7 +123,9 @@ class MachineGroup {
     for (One& one : ones_) one.member->start();
     for (std::size_t k = 0; k < scenario.messages.size(); ++k) {
       messages_.push_back(testing::make_message(k, scenario.messages[k]));
-      ones_[0].member->send(messages_.back(), plan->message(scenario.messages[k]));
+      const std::uint64_t bytes = scenario.messages[k];
+      ones_[0].member->send(messages_.back(),
+                            scenario.small.takes(bytes) ? nullptr : plan->message(bytes));
     }
     for (One& one : ones_) one.member->close();
   }
@@ -125,9 +167,13 @@ class MachineGroup {
   // Of each kind and line, as many requests as the simulation's member had issued: on a channel
   // they go in the order of the program.
   void allow(machine::GroupPlan& plan, const analysis::GroupCut& cut) {
-    allowance_.rows = cut.rows;
+    for (const std::uint64_t count : cut.rows) allowance_.rows.push_back({count});
     allowance_.words = cut.words;
+    allowance_.taken.most = cut.counted;
+    if (victim_ == 0u) allowance_.small = cut.small;
+    allowance_.small_channel = static_cast<std::uint32_t>(plan.lines().size()) + size_ * size_;
     for (std::size_t k = 0; k < cut.issued.size(); ++k) {
+      if (scenario_.small.takes(scenario_.messages[k])) continue;
       const auto message = plan.message(scenario_.messages[k]);
       const sched::Schedule& schedule = message->schedule;
       const std::uint32_t first = schedule.first_op(sched::RankId(*victim_)).value;
@@ -147,6 +193,7 @@ class MachineGroup {
     setup.self = m;
     setup.plan = plan;
     setup.atomic_delivery = scenario_.atomic_delivery;
+    setup.small = scenario_.small;
     setup.callbacks = ones_[m].receiver.callbacks();
     setup.timeout = std::chrono::hours(1);
     setup.failure_timeout = std::chrono::hours(1);
@@ -252,7 +299,24 @@ class Draw {
   std::mt19937_64 random_;
 };
 
-GroupScenario scenario_of(std::uint64_t seed) {
+// Messages on both sides of the switch to slots, and at it.
+void draw_mix(Draw& draw, GroupScenario& scenario) {
+  const bool as_derecho = draw(0, 3) == 0;
+  scenario.shape.block_bytes = as_derecho ? 4096 : 256;
+  scenario.small.bytes = as_derecho ? 10'240 : draw(1, 500);
+  scenario.small.slots = static_cast<std::uint32_t>(draw(1, 6));
+  scenario.messages.clear();
+  for (std::uint64_t left = draw(1, 14); left != 0; --left) {
+    const std::uint64_t kind = draw(0, 9);
+    scenario.messages.push_back(kind == 0   ? draw(0, 6 * scenario.shape.block_bytes)
+                                : kind == 1 ? scenario.small.bytes + 1
+                                : kind == 2 ? scenario.small.bytes
+                                            : draw(0, scenario.small.bytes));
+  }
+}
+
+// `mix`: with small messages, some of which may be all there are.
+GroupScenario scenario_of(std::uint64_t seed, bool mix) {
   Draw draw(seed);
   GroupScenario scenario;
   const auto patterns = machine::group_patterns();
@@ -266,6 +330,7 @@ GroupScenario scenario_of(std::uint64_t seed) {
   for (std::uint64_t left = draw(1, 3); left != 0; --left) {
     scenario.messages.push_back(draw(0, 6 * 256));
   }
+  if (mix) draw_mix(draw, scenario);
   scenario.atomic_delivery = draw(0, 1) == 0;
   analysis::GroupKill kill;
   kill.member = static_cast<std::uint32_t>(draw(0, scenario.shape.members - 1));
@@ -280,11 +345,11 @@ GroupScenario scenario_of(std::uint64_t seed) {
   }
   // Some are killed after all blocks, while they write rows or agree to close.
   machine::GroupPlan plan(scenario.shape);
-  const auto messages = analysis::messages_of_group(plan, scenario.messages);
-  std::uint64_t things = 2 * (scenario.shape.members - 1);
+  const auto messages = analysis::messages_of_group(plan, scenario.messages, scenario.small);
+  std::uint64_t things = 2 * (scenario.shape.members - 1) + messages.counts[kill.member].size();
   for (std::size_t k = 0; k < scenario.messages.size(); ++k) {
-    const auto& range = messages.whole.parts.ops(k, sched::RankId(kill.member));
-    things += range.end.value - range.own.value;
+    const analysis::GroupMessageOps& ops = messages.ops(k, kill.member);
+    things += ops.end.value - ops.own.value;
     if (scenario.atomic_delivery) things += scenario.shape.members - 1;
   }
   kill.after = draw(1, things);
@@ -298,38 +363,72 @@ std::uint64_t failures() {
   return said == nullptr ? 1100 : std::strtoull(said, nullptr, 10);
 }
 
+// What was drawn.
+struct Tally {
+  std::uint64_t killed = 0;
+  std::uint64_t delivered = 0;  // as some survivor knows
+  std::uint64_t partly = 0;     // …and some does not
+  std::uint64_t some = 0;       // some survivor completed some messages, and not all
+  std::uint64_t uneven = 0;     // survivors completed more and less
+};
+
+void end_alike(const GroupScenario& scenario, std::uint64_t seed, Tally& tally) {
+  SCOPED_TRACE(fmt::format(
+      "seed {}: {} of {} members, window {}, in flight {}, sizes {}, small up to {} in {} "
+      "slots{}, rank {} after {}",
+      seed, scenario.shape.pattern, scenario.shape.members, scenario.shape.window,
+      scenario.shape.in_flight, fmt::join(scenario.messages, " "), scenario.small.bytes,
+      scenario.small.slots, scenario.atomic_delivery ? ", atomic" : "", scenario.kill->member,
+      *scenario.kill->after));
+  const auto platform = machine::parse_platform_spec(
+      seed % 2 == 0 ? "star:rate=8Gbps,latency=1us,o_post=100ns,o_complete=50ns"
+                    : "star:rate=100Gbps,latency=5us,o_post=1us");
+  const GroupRun simulated = analysis::run_group(scenario, platform);
+  MachineGroup machine(scenario, simulated, seed);
+  machine.run();
+  bool some = false, all = true;
+  std::uint64_t least = scenario.messages.size(), most = 0;
+  for (std::uint32_t m = 0; m < scenario.shape.members; ++m) {
+    ASSERT_EQ(end_of(simulated, m), machine.end_of(m)) << "member " << m;
+    const auto& outcome = simulated.members[m].outcome;
+    if (!outcome) continue;
+    some = some || outcome->delivered;
+    all = all && outcome->delivered;
+    least = std::min(least, outcome->messages);
+    most = std::max(most, outcome->messages);
+  }
+  tally.killed += simulated.killed_s ? 1 : 0;
+  tally.delivered += some ? 1 : 0;
+  tally.partly += some && !all ? 1 : 0;
+  tally.some += most > 0 && least < scenario.messages.size() ? 1 : 0;
+  tally.uneven += least < most ? 1 : 0;
+}
+
 TEST(GroupModel, EndsAsTheMachinesGroupDoes) {
-  std::uint64_t killed = 0, partly = 0, delivered = 0;
+  Tally tally;
   for (std::uint64_t seed = 0; seed < failures(); ++seed) {
-    const GroupScenario scenario = scenario_of(seed);
-    SCOPED_TRACE(fmt::format(
-        "seed {}: {} of {} members, window {}, in flight {}, {} messages{}, rank {} after {}", seed,
-        scenario.shape.pattern, scenario.shape.members, scenario.shape.window,
-        scenario.shape.in_flight, scenario.messages.size(),
-        scenario.atomic_delivery ? ", atomic" : "", scenario.kill->member, *scenario.kill->after));
-    const auto platform = machine::parse_platform_spec(
-        seed % 2 == 0 ? "star:rate=8Gbps,latency=1us,o_post=100ns,o_complete=50ns"
-                      : "star:rate=100Gbps,latency=5us,o_post=1us");
-    const GroupRun simulated = analysis::run_group(scenario, platform);
-    MachineGroup machine(scenario, simulated, seed);
-    machine.run();
-    bool some = false, all = true;
-    for (std::uint32_t m = 0; m < scenario.shape.members; ++m) {
-      ASSERT_EQ(end_of(simulated, m), machine.end_of(m)) << "member " << m;
-      const auto& outcome = simulated.members[m].outcome;
-      if (!outcome) continue;
-      some = some || outcome->delivered;
-      all = all && outcome->delivered;
-    }
-    killed += simulated.killed_s ? 1 : 0;
-    delivered += some ? 1 : 0;
-    partly += some && !all ? 1 : 0;
+    end_alike(scenario_of(seed, false), seed, tally);
+    if (HasFatalFailure()) return;
   }
   // What was drawn has all there is.
   if (failures() < 1000) return;
-  EXPECT_GT(killed, failures() * 4 / 5);
-  EXPECT_GT(delivered, failures() / 10);
-  EXPECT_GT(partly, failures() / 200);
+  EXPECT_GT(tally.killed, failures() * 4 / 5);
+  EXPECT_GT(tally.delivered, failures() / 10);
+  EXPECT_GT(tally.partly, failures() / 200);
+}
+
+TEST(GroupModel, EndsAsTheMachinesGroupDoesWithSmallMessages) {
+  Tally tally;
+  for (std::uint64_t seed = 0; seed < failures(); ++seed) {
+    end_alike(scenario_of(seed, true), seed, tally);
+    if (HasFatalFailure()) return;
+  }
+  if (failures() < 1000) return;
+  EXPECT_GT(tally.killed, failures() * 4 / 5);
+  EXPECT_GT(tally.delivered, failures() / 10);
+  EXPECT_GT(tally.partly, failures() / 200);
+  EXPECT_GT(tally.some, failures() / 3);
+  EXPECT_GT(tally.uneven, failures() / 20);
 }
 
 }  // namespace
