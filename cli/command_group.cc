@@ -63,7 +63,7 @@ class Group : public Command {
     arguments.number("--count", "N", count_,
                      "messages, one behind the other (default: one of each size)", 1,
                      kMostMessages);
-    arguments.option("--then", "SIZE,SIZE,…", then_,
+    arguments.option("--then", "SIZE,SIZE", then_,
                      "messages have that of SPEC and these sizes, by turns", parse_sizes);
     arguments.option("--small-bytes", "SIZE", small_bytes_,
                      "messages up to this go by slots and not in blocks (default: 0, none)",

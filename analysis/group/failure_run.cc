@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/group/messages.h"
+#include "analysis/group/victim_ops.h"
 #include "base/error.h"
 #include "machine/completions.h"
 #include "machine/congestion.h"
@@ -149,6 +150,9 @@ class GroupSimulation {
         post_more_s_(platform.node.post_more_s()),
         o_complete_s_(sched::seconds(platform.o_complete)) {
     machine::require_executable(messages_.schedule);
+    if (const auto& kill = scenario.kill) {
+      victim_ops_.emplace(kill->member, messages_, scenario.small, trace_);
+    }
     execution_ = std::make_unique<machine::Execution>(
         setting_, delays_, paths_, machine::record_in(trace_, messages_.schedule, delays.seed),
         crowding_);
@@ -286,7 +290,7 @@ class GroupSimulation {
     victim.alive = false;
     killed_s_ = at_s;
     stop(victim.self);
-    note_cut(victim.self);
+    victim_ops_->note(cut_);
     const GroupKill& how = *scenario_.kill;
     for (std::uint32_t m = 0; m < size(); ++m) {
       const bool sees = !how.seen_by || std::ranges::find(*how.seen_by, m) != how.seen_by->end();
@@ -296,25 +300,7 @@ class GroupSimulation {
     }
   }
 
-  bool is_issued(OpId op) const { return trace_.ops[op.value].issued_s < kNever; }
   bool is_done(OpId op) const { return trace_.ops[op.value].done_s < kNever; }
-
-  void note_cut(std::uint32_t victim) {
-    for (std::size_t k = 0; k < message_count(); ++k) {
-      if (messages_.messages[k] == nullptr) continue;
-      const GroupMessageOps& ops = messages_.ops(k, victim);
-      for (OpId id = ops.own; id < ops.end; ++id.value) cut_.issued[k].push_back(is_issued(id));
-    }
-    for (std::size_t j = 0; victim == 0 && j < messages_.small.size(); ++j) {
-      const OpId into = messages_.ops(messages_.small[j], 0).own;
-      for (std::uint32_t m = 1; m < size(); ++m) {
-        if (is_issued(OpId(into.value + m))) cut_.small[m] = j + 1;
-      }
-    }
-    for (const OpId count : messages_.counts[victim]) {
-      if (is_issued(count)) cut_.counted += scenario_.small.messages_per_count();
-    }
-  }
 
   // After an instant of the event engine: what has come of it.
   void look() {
@@ -375,34 +361,9 @@ class GroupSimulation {
   // The victim's operations that were issued in this instant.
   void count_issued(SimulatedMember& victim) {
     if (!scenario_.kill->after) return;
-    watch_more(victim);
-    const std::size_t before = watched_.size();
-    std::erase_if(watched_, [this](OpId op) { return is_issued(op); });
-    const std::uint64_t more = before - watched_.size();
+    const std::uint64_t more = victim_ops_->newly_issued(victim.message);
     actions_ += more;
     if (more != 0 && actions_ >= *scenario_.kill->after) kill(victim, now_s_);
-  }
-
-  // What the victim may issue in this instant: of its message, of the next one, which may begin in
-  // the instant that ends it, and of the next in blocks, of which some is posted ahead.
-  void watch_more(const SimulatedMember& victim) {
-    const auto watch = [&](std::size_t& next, bool small) {
-      const bool belongs = (messages_.messages[next] == nullptr) == small;
-      const GroupMessageOps ops = messages_.ops(next++, victim.self);
-      for (OpId id = ops.own; belongs && id < ops.end; ++id.value) watched_.push_back(id);
-      return belongs;
-    };
-    const std::size_t end = std::min<std::size_t>(victim.message + 2, message_count());
-    while (watched_small_ < end) watch(watched_small_, true);
-    bool found = watched_blocks_ > end;  // it is watched already
-    while (watched_blocks_ < message_count() && (watched_blocks_ < end || !found)) {
-      found = watch(watched_blocks_, false) && watched_blocks_ > end;
-    }
-    const std::vector<OpId>& counts = messages_.counts[victim.self];
-    const std::uint64_t due = small_writes(victim.self, end);
-    for (; victim.self != 0 && watched_counts_ < due; ++watched_counts_) {
-      watched_.push_back(counts[watched_counts_]);
-    }
   }
 
   void handle(const Event& event) {
@@ -511,11 +472,7 @@ class GroupSimulation {
 
   std::optional<double> killed_s_;
   std::uint64_t actions_ = 0;  // of the victim
-  std::vector<OpId> watched_;  // its operations that may be issued next
-  // The messages of which that has all operations: small ones up to this, and those in blocks.
-  std::size_t watched_small_ = 0;
-  std::size_t watched_blocks_ = 0;
-  std::size_t watched_counts_ = 0;
+  std::optional<VictimOps> victim_ops_;
   GroupCut cut_{std::vector<std::vector<bool>>(message_count()),
                 std::vector<std::uint64_t>(size(), 0), 0, std::vector<std::uint64_t>(size(), 0), 0};
 };
