@@ -41,7 +41,11 @@ done
 
 # Ranks that were started one by one, so that each has its own addresses.
 [ "$(od -An -tx2 -j16 -N2 "$program" | tr -d ' ')" = 0003 ] || fail "not position-independent"
-root=127.0.0.1:$((20000 + $$ % 10000))
+# The port is kept from other tests, by what chose it, until this one ends.
+coproc ports { PYTHONPATH=$(dirname "$0")/../tests/run PYTHONDONTWRITEBYTECODE=1 python3 -c \
+  'import sys; from ports import free_port; print(free_port(), flush=True); sys.stdin.read()'; }
+read -r port <&"${ports[0]}" || fail "no port is free"
+root=127.0.0.1:$port
 pids=()
 for rank in 0 1 2; do
   "$program" --rank "$rank" --ranks 3 --root "$root" --transport "$transport" --size 4 \
