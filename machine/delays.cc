@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "machine/draw.h"
 #include "machine/lane.h"
 #include "machine/setting.h"
+#include "machine/straggling.h"
 
 namespace slackline::machine {
 namespace {
@@ -77,21 +77,13 @@ void add_steps(const DelayPlan& plan, OpSums& sums) {
   }
 }
 
-// To the nearest picosecond, and kForever for what no time is long enough for.
-Time rounded(double time_s) {
-  const double picoseconds = std::floor(time_s * 1e12 + 0.5);
-  const bool fits = picoseconds < static_cast<double>(sched::kForever.count());
-  return fits ? Time{static_cast<std::int64_t>(picoseconds)} : sched::kForever;
-}
-
 void add_straggler(const Straggler& straggler, const Platform& platform, OpSums& sums) {
   const sched::Schedule& schedule = sums.schedule;
   const RankId rank = straggler.rank;
   for (OpId id = schedule.first_op(rank); id < schedule.end_op(rank); ++id.value) {
     const sched::Op& op = schedule.op(id);
     if (!holds_lane(op.kind)) continue;
-    const double more = straggler.slowdown - 1;
-    sums.add(id, true, rounded(more * lane_time_s(schedule, platform, op)));
+    sums.add(id, true, slower(straggler, lane_time_s(schedule, platform, op)));
     sums.add(id, true, straggler.by);
   }
 }

@@ -38,6 +38,7 @@
 #include "machine/run/settling_run.h"
 #include "machine/run_memory.h"
 #include "machine/setting.h"
+#include "machine/straggling.h"
 #include "machine/word_queues.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -163,6 +164,7 @@ class Execution final : public SettlingRun {
   bool serve_bundle(const Lanes::Waiting& turn);
   void post_bundle(OpId oldest, double wait_s);
   double bundle_post_s(OpId oldest) const;
+  double bundle_delay_s(OpId oldest) const;
   void count_completions(OpId oldest);
   void bundle_posted(OpId oldest);
   void gather_or_send(OpId id);
@@ -280,6 +282,7 @@ class Execution final : public SettlingRun {
   CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;
+  const Straggling straggling_;  // of what channels gather; delays_ has that of the others
   // Of bundles that are seen, by operation: of a bundle's oldest, how many of its completions are
   // still to come, and the first and the last receive of one that waits for a look; of a receive,
   // its bundle's oldest, and the next that is seen with it.

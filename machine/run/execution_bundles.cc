@@ -18,31 +18,44 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
     const std::uint32_t lane = lanes.lane_of(id.value);
     const OpId oldest = bundles_.take(o.channel, lane);
     const double switch_s = take_core(lane, false);
-    if (adds_up()) add_post(lane, bundle_post_s(oldest) + switch_s, 0, switch_s);
+    if (adds_up()) {
+      add_post(lane, bundle_post_s(oldest) + switch_s, bundle_delay_s(oldest), switch_s);
+    }
     lanes.hold(id.value, true);
     post_bundle(oldest, switch_s);
     return true;
   }
   if (!bundles_.concern(o)) return false;
   const double switch_s = take_core(lanes.lane_of(id.value), false);
-  double hold_s = delays_.lane_delay_s(id) + switch_s;
+  const bool posts = o.kind != OpKind::kFlush;
+  const double post_s = posts ? post_time_s(schedule_, platform_, o) : 0;
+  const double slower_s = posts ? straggling_.more_s(o.rank, post_s) : 0;  // in its lane delay
+  double delay_s = delays_.lane_delay_s(id);
+  double hold_s = delay_s + switch_s;
   if (bundles_.decide(id)) {
-    hold_s += platform_.copy_s(schedule_.payload_bytes(o));
-  } else if (o.kind == OpKind::kFlush) {
+    const double copy_s = platform_.copy_s(schedule_.payload_bytes(o));
+    const double more_s = straggling_.more_s(o.rank, copy_s) - slower_s;
+    delay_s += more_s;
+    hold_s += copy_s + more_s;
+  } else if (!posts) {
     const OpId taken = bundles_.take(o.channel, GatheredMessages::kNone);
     bundles_.keep(id, taken);
-    if (taken.valid()) hold_s += bundle_post_s(taken);
+    if (taken.valid()) {
+      delay_s += bundle_delay_s(taken);
+      hold_s += bundle_post_s(taken);
+    }
   } else {
     const OpId ahead = bundles_.take(o.channel, GatheredMessages::kNone);
     if (ahead.valid()) {
-      post_bundle(ahead, hold_s);
+      post_bundle(ahead, hold_s - slower_s);
+      delay_s += bundle_delay_s(ahead);
       hold_s += bundle_post_s(ahead);
     }
-    hold_s += post_time_s(schedule_, platform_, o);
+    hold_s += post_s;
     if (completions_.any()) hold_s += completions_.signal_s(id);
   }
   if (adds_up()) {
-    add_post(lanes.lane_of(id.value), hold_s, delays_.lane_delay_s(id), switch_s);
+    add_post(lanes.lane_of(id.value), hold_s, delay_s, switch_s);
   }
   lanes.hold(id.value, hold_s > 0);
   end_at(now_s_ + hold_s, {id, Kind::kLaneEnd});
@@ -56,8 +69,13 @@ void Execution::post_bundle(OpId oldest, double wait_s) {
 
 // One signal for all of it.
 double Execution::bundle_post_s(OpId oldest) const {
-  const double post_s = post_time_s(schedule_, platform_, op(oldest));
+  const double post_s = post_time_s(schedule_, platform_, op(oldest)) + bundle_delay_s(oldest);
   return completions_.any() ? post_s + completions_.signal_s(oldest) : post_s;
+}
+
+// How much of that is a straggler's.
+double Execution::bundle_delay_s(OpId oldest) const {
+  return straggling_.more_s(op(oldest).rank, post_time_s(schedule_, platform_, op(oldest)));
 }
 
 // How many completions its own waits for.
@@ -90,7 +108,7 @@ void Execution::gather_or_send(OpId id) {
     Lanes& lanes = core_.lanes();
     const OpId oldest = bundles_.take(channel, lanes.lane_of(id.value));
     const double post_s = bundle_post_s(oldest);
-    if (adds_up()) add_post(lanes.lane_of(id.value), post_s, 0, 0);
+    if (adds_up()) add_post(lanes.lane_of(id.value), post_s, bundle_delay_s(oldest), 0);
     lanes.hold(id.value, post_s > 0);  // still
     post_bundle(oldest, 0);
   } else if (rule.is_free_to_leave()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/text_scan.h"
@@ -14,6 +15,54 @@ namespace {
 using Json = nlohmann::json;
 
 const Json& json(const void* value) { return *static_cast<const Json*>(value); }
+
+// The library keeps the last of two fields with one name, and its parser that tells of fields takes
+// long over large documents. So fields are counted, in what it read and in the text.
+
+// Where a string of a document that is sound goes on behind its second quote.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  for (++at; text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+  return at + 1;
+}
+
+std::size_t fields_in(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    count += text[at] == ':' ? 1 : 0;
+    at = text[at] == '"' ? behind_string(text, at) : at + 1;
+  }
+  return count;
+}
+
+std::size_t fields_in(const Json& document) {
+  std::size_t count = 0;
+  std::vector<const Json*> ahead = {&document};
+  while (!ahead.empty()) {
+    const Json& value = *ahead.back();
+    ahead.pop_back();
+    if (value.is_object()) count += value.size();
+    if (!value.is_structured()) continue;
+    for (const Json& each : value) {
+      if (each.is_structured()) ahead.push_back(&each);
+    }
+  }
+  return count;
+}
+
+// The first name, as it is written, that a field of the same object has; empty if escapes hide it.
+std::string_view name_that_stands_twice(std::string_view text) {
+  std::vector<std::set<std::string_view>> names;  // of each object that is open
+  std::string_view string;                        // the last
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '{') names.emplace_back();
+    if (text[at] == '}') names.pop_back();
+    if (text[at] == ':' && !names.back().insert(string).second) return string;
+    const std::size_t next = text[at] == '"' ? behind_string(text, at) : at + 1;
+    if (text[at] == '"') string = text.substr(at + 1, next - at - 2);
+    at = next;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -35,6 +84,10 @@ JsonDocument::JsonDocument(std::string_view text, std::string_view file)
   } catch (const Json::exception&) {
     throw InputError(
         fmt::format("{}: not a JSON document: a number is too large; expected one", file));
+  }
+  if (fields_in(text) != fields_in(value_->json)) {
+    throw InputError(fmt::format("{}: a field {} stands twice in one object; expected it once",
+                                 file, in_quotes(name_that_stands_twice(text))));
   }
 }
 

@@ -92,6 +92,32 @@ TEST(Bundles, AGetPostsThemFirst) {
   EXPECT_NEAR(t.ops[get.value].issued_s, kCopy + 2 * kO, 1e-15);
 }
 
+// Copies take half as long again, and posts too, each 0.1 us more.
+TEST(Bundles, AStragglerIsSlowAtCopiesAndAtPosts) {
+  constexpr double kMore = 0.1e-6;
+  const double copy_s = 1.5 * kCopy + kMore;
+  const double post_s = 1.5 * kO + kMore;
+  machine::DelayPlan plan;
+  plan.stragglers.push_back({sched::RankId(0), 1.5, us(0.1)});
+
+  Puts full(sched::Bundle::kTraditional, 2, 1'000);
+  const Trace by_bytes = analysis::run_events({full.program.build(), platform(), plan});
+  EXPECT_NEAR(by_bytes.ops[0].issued_s, copy_s, 1e-15);
+  EXPECT_NEAR(by_bytes.ops[1].issued_s, 2 * copy_s, 1e-15);
+  EXPECT_NEAR(by_bytes.ops[1].wire_s, 2 * copy_s + post_s, 1e-15);
+
+  Puts flushed(sched::Bundle::kTraditional, 1, 1'000'000);
+  const sched::OpId flush = flushed.program.flush(flushed.channel);
+  const Trace by_flush = analysis::run_events({flushed.program.build(), platform(), plan});
+  EXPECT_NEAR(by_flush.ops[flush.value].issued_s, copy_s + post_s, 1e-15);
+
+  Puts before(sched::Bundle::kTraditional, 1, 1'000'000);
+  const sched::OpId get = before.program.get(before.channel, 500);
+  const Trace by_get = analysis::run_events({before.program.build(), platform(), plan});
+  EXPECT_NEAR(by_get.ops[0].wire_s, copy_s + post_s, 1e-15);
+  EXPECT_NEAR(by_get.ops[get.value].issued_s, copy_s + 2 * post_s, 1e-15);
+}
+
 TEST(Bundles, OverflowGathersWhatTheWindowKeepsBack) {
   Puts p(sched::Bundle::kOverflow, 4, 1'000'000);
   p.program.builder().channel(p.channel).window = 1;

@@ -65,6 +65,8 @@ TEST(Json, ErrorsNameThePlaceAndWhatWasExpected) {
       {"", "x.json: not a JSON document: 'line 1, column 1'; expected one"},
       {"{\"schema\": 1,\n 1}", "x.json: not a JSON document: 'line 2, column 2'; expected one"},
       {"{\"schema\": 1e999}", "x.json: not a JSON document: a number is too large"},
+      {"{\"schema\": 1, \"ops\": [{\"id\": 0}, {\"id\": 1, \"rank\": 0, \"id\": 1}]}",
+       "x.json: a field 'id' stands twice in one object; expected it once"},
       {"[]", "x.json: expected an object"},
       {"{}", "x.json: expected a field \"schema\""},
       {R"({"schema": 2})", "x.json: schema: file of version 2; this program reads up to 1"},
