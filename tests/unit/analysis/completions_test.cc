@@ -29,8 +29,7 @@ using testing::Program;
 using testing::us;
 
 void expect_case(const MessageCase& c) {
-  testing::expect_seen(c, analysis::run_events({c.schedule, c.platform, c.delays, c.policy}));
-  testing::expect_seen(c, analysis::run_analytic({c.schedule, c.platform, c.delays, c.policy}));
+  testing::expect_seen_by(c, analysis::run_events, analysis::run_analytic);
 }
 
 // Rank 0 sends `count` messages of 1000 bytes, which nothing waits for.

@@ -47,11 +47,7 @@ Platform threads_of(std::uint32_t ranks, std::uint32_t sharers) {
 }
 
 void expect_locked(const testing::MessageCase& c) {
-  for (const sched::Trace& trace : {analysis::run_events({c.schedule, c.platform, c.delays}),
-                                    analysis::run_flows({c.schedule, c.platform, c.delays}),
-                                    analysis::run_analytic({c.schedule, c.platform, c.delays})}) {
-    testing::expect_seen(c, trace);
-  }
+  testing::expect_seen_by(c, analysis::run_events, analysis::run_flows, analysis::run_analytic);
 }
 
 // An empty message of the post that ends then.
