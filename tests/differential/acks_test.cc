@@ -5,7 +5,6 @@
 #include <string>
 
 #include "analysis/engines/event_engine.h"
-#include "sched/compile.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"

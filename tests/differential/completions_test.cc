@@ -20,7 +20,6 @@
 #include "machine/lane.h"
 #include "machine/paths.h"
 #include "machine/run/lanes.h"
-#include "sched/compile.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "analysis/engines/event_engine.h"
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

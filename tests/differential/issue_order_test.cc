@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
-#include "sched/compile.h"
 #include "sched/event_graph.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

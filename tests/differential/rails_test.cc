@@ -3,10 +3,8 @@
 
 #include <string>
 
-#include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
-#include "sched/compile.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
 #include "tests/support/random_dynamic.h"

@@ -8,7 +8,6 @@
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/fluid_engine.h"
-#include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/message_case.h"
 #include "tests/unit/analysis/rank_programs.h"
@@ -375,12 +375,9 @@ TEST(Nodes, SlackRefusesAtomicsWithoutATimeOfTheirOwn) {
   const sched::Schedule schedule = p.build();
   const auto error = [&](const Platform& platform) -> std::string {
     const Trace trace = analysis::run_events({schedule, platform});
-    try {
+    return testing::error_of<Unsupported>([&] {
       analysis::timed_slack({schedule, platform, {}}, trace);
-    } catch (const Unsupported& refused) {
-      return refused.what();
-    }
-    return "";
+    });
   };
   EXPECT_EQ(error(nodes_of(1)), "");
   EXPECT_EQ(error(nodes_of(4)), "");

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/message_case.h"
 
 namespace slackline {
@@ -355,14 +356,11 @@ TEST(QueuePairs, AreRefusedWhereTheyAreNotCarriedOut) {
   p.builder().channel(c).bundle_bytes = 3'000;
   p.put(c, 1'000);
   const Schedule schedule = p.build();
-  try {
-    analysis::run_events({schedule, threads_of(2, 2)});
-    ADD_FAILURE() << "not refused";
-  } catch (const Unsupported& refused) {
-    EXPECT_STREQ(refused.what(),
-                 "channel 0 gathers messages, which are posted together; expected none on a "
-                 "platform with qp_lock");
-  }
+  EXPECT_EQ(testing::error_of<Unsupported>([&] {
+              analysis::run_events({schedule, threads_of(2, 2)});
+            }),
+            "channel 0 gathers messages, which are posted together; expected none on a "
+            "platform with qp_lock");
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 // against ranks that have a host each.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
