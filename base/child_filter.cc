@@ -15,6 +15,7 @@
 #include "base/child.h"
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/read_file.h"
 
 namespace slackline::base {
 namespace {
@@ -74,19 +75,6 @@ int word_of(int answer) {
   return got == sizeof error ? error : 0;
 }
 
-// All that stands in a file from its beginning on.
-std::string contents_of(int file) {
-  std::string text;
-  std::array<char, 1 << 12> buffer;
-  for (;;) {
-    const ssize_t got =
-        ::pread(file, buffer.data(), buffer.size(), static_cast<off_t>(text.size()));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-}
-
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& command, std::string_view input,
@@ -125,7 +113,7 @@ ProgramEnd run_program(const std::vector<std::string>& command, std::string_view
   ours.close();
   const int status = base::wait_for(child);
   end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  end.errors = contents_of(errors.get());
+  end.errors = sched::contents_of(errors.get());
   return end;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -93,6 +94,18 @@ std::string read_file(const std::string& path, std::uint64_t most_bytes,
                       const MemoryLimit& memory) {
   return FileReader(path).all(most_bytes,
                               [&](std::uint64_t bytes) { require_to_read(memory, bytes, path); });
+}
+
+std::string contents_of(int file) {
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  for (;;) {
+    const ssize_t got =
+        ::pread(file, buffer.data(), buffer.size(), static_cast<off_t>(text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
 }
 
 void drop_mark(std::string& bytes, std::string_view where) {

@@ -25,6 +25,9 @@ inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{4} << 30;
 std::string read_file(const std::string& path, std::uint64_t most_bytes = kMostFileBytes,
                       const MemoryLimit& memory = {});
 
+/// What an open file holds, from its beginning to its end or to where it cannot be read.
+std::string contents_of(int file);
+
 /// Drops the mark that some editors put before UTF-8. Throws InputError, naming `where`, at that of
 /// UTF-16.
 void drop_mark(std::string& bytes, std::string_view where);

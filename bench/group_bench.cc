@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/now.h"
 #include "bench/local_ranks.h"
 #include "hw/group.h"
 #include "hw/mesh.h"
@@ -45,12 +46,6 @@ struct alignas(64) Count {
   std::atomic<std::uint64_t> completed{0};
   std::atomic<std::int64_t> at_ns{0};
 };
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class Bench {
  public:
@@ -86,7 +81,7 @@ class Bench {
     // All messages land in the same memory: what a message is, nobody looks at.
     callbacks.incoming = [this](std::size_t) { return std::span(memory_); };
     callbacks.completion = [this](std::span<std::byte>) {
-      counts_[mesh_.rank()].at_ns.store(now_ns(), std::memory_order_relaxed);
+      counts_[mesh_.rank()].at_ns.store(base::now_ns(), std::memory_order_relaxed);
       counts_[mesh_.rank()].completed.fetch_add(1, std::memory_order_release);
     };
     groups_.create_group(id, members, callbacks,
@@ -107,7 +102,7 @@ class Bench {
 
   // Nanoseconds until all have completed so many messages, sent one behind the other.
   double series(std::uint32_t group, std::size_t messages) {
-    const std::int64_t start = now_ns();
+    const std::int64_t start = base::now_ns();
     for (std::size_t m = 0; m < messages; ++m) groups_.send(group, memory_);
     sent_ += messages;
     return static_cast<double>(all_completed(sent_) - start);

@@ -57,9 +57,10 @@ class Group : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("SPEC", spec_, "how each message goes: PATTERN:ranks=N,bytes=SIZE,…");
-    arguments.option("--kill", "rank=R,at=TIME|after=N", kill_,
-                     "that rank's process ends then, or when it has done so many things; also "
-                     "detect=TIME, seen-by=R+R|all|nobody");
+    arguments.option(
+        "--kill", "rank=R,at=TIME|after=N", kill_,
+        "that rank's process ends then, or in the instant of the N-th thing that it does; "
+        "also detect=TIME, seen-by=R+R|all|nobody");
     arguments.number("--count", "N", count_,
                      "messages, one behind the other (default: one of each size)", 1,
                      kMostMessages);

@@ -78,7 +78,8 @@ class Offload : public Command {
     arguments.flag("--emulate", emulate_,
                    "run the queues: first under many timings, then with the platform's figures, "
                    "beside the same schedule relayed by software, both with --engine");
-    arguments.number("--timings", "N", timings_, "how many (default: 500)", 1, 1u << 30);
+    arguments.number("--timings", "N", timings_, "with --emulate: under how many (default: 500)", 1,
+                     1u << 30);
     arguments.choice("--egress", "ORDER", egress_,
                      "which queue a NIC serves next: fifo (default), round-robin, least-slack",
                      offload::egress_named, "fifo|round-robin|least-slack");
@@ -89,7 +90,7 @@ class Offload : public Command {
                      "write there, for every rank, the queues as an mlx5 NIC reads them");
     arguments.choice("--run", "raw|devx", path_,
                      "run it on a ConnectX, all ranks on one port: raw entries through libibverbs "
-                     "(sq-wait), or objects made by DevX. Nobody has tried",
+                     "(sq-wait), or objects made by DevX; no card has run it yet",
                      path_named);
     arguments.option("--device", "NAME[:PORT]", device_, "the NIC (default: the first that can)");
     arguments.output("-o,--output", output_, "write the queue program there, as text");

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <variant>
@@ -11,7 +10,6 @@
 #include "base/error.h"
 #include "base/write_folder.h"
 #include "cli/commands.h"
-#include "cli/human.h"
 #include "cli/json_output.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
@@ -114,8 +112,8 @@ class Reproduce : public Command {
         "a figure's name, `list` for all of them, or `facts` for what they are held to");
     arguments.option(
         "--out", "DIR", out_,
-        "where figures are drawn as SVG, and their numbers written as CSV; made if need be; "
-        "figures");
+        "a folder, made if need be: figures are drawn there (SVG), and their numbers written (CSV) "
+        "(default: figures)");
     arguments.file("--report", report_file_,
                    "write numbers, curves and facts there as a page for a browser");
     arguments.flag("--quick", options_.quick, "fewer points and smaller messages");

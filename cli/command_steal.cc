@@ -44,7 +44,8 @@ class Steal : public Command {
         "what a victim gives: half of what it has (default), or --chunk vertices while "
         "it has twice as many",
         share_named);
-    arguments.number("--chunk", "N", chunk_, "vertices (default: 20)", 1, 1u << 20);
+    arguments.number("--chunk", "N", chunk_,
+                     "vertices that a victim gives with --give chunk (default: 20)", 1, 1u << 20);
     arguments.option("--handler", "TIME", handler_,
                      "what each message takes its rank (default: 100ns)", sched::parse_time);
     arguments.option(

@@ -1,7 +1,6 @@
 // `sweep`: a study's points, simulated once each, with what they came to in SQLite.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <span>
-#include <utility>
 
 #include "base/append.h"
 #include "base/units.h"

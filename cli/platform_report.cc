@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/human.h"
 #include "cli/list_row.h"
 #include "machine/node_count.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/statistics.h"
 #include "base/units.h"
-#include "cli/human.h"
 #include "cli/platform_report.h"
 #include "cli/simulation_report.h"
 

@@ -9,7 +9,6 @@
 #include "base/read_file.h"
 #include "base/split.h"
 #include "cli/frozen_run.h"
-#include "cli/human.h"
 #include "cli/list_row.h"
 #include "engines/engines.h"
 #include "engines/network.h"

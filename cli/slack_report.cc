@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <tuple>
 
 #include "analysis/slack/float_map.h"

@@ -87,7 +87,8 @@ void VerbsArguments::declare(Arguments& arguments) {
   arguments.option("--qp-timeout", "TIME", qp_timeout_,
                    "with verbs: until the NIC repeats a packet, rounded up to 4.096us 2^n "
                    "(default: to go on for --failure-timeout, at least 0.54s)");
-  arguments.option("--retry", "N", retry_, "with verbs: how often it does, 0 to 7 (default: 6)");
+  arguments.option("--retry", "N", retry_,
+                   "with verbs: how often the NIC repeats a packet, 0 to 7 (default: 6)");
 }
 
 std::string_view VerbsArguments::given() const {

@@ -5,7 +5,6 @@
 
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
-#include "machine/platform_file.h"
 #include "sched/program_writer.h"
 #include "sched/text.h"
 #include "sched/verify.h"

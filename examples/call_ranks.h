@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "hw/call.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
@@ -19,17 +19,6 @@
 #include "hw/transports.h"
 
 namespace slackline::examples {
-
-inline std::uint64_t number(const std::string& option, const std::string& text, std::uint64_t low,
-                            std::uint64_t high) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    throw InputError(
-        fmt::format("{}: '{}'; expected a number from {} to {}", option, text, low, high));
-  }
-  return value;
-}
 
 /// The options that both examples have.
 struct RankArguments {
@@ -44,9 +33,9 @@ struct RankArguments {
     if (option == "--transport") {
       transport = value;
     } else if (option == "--ranks") {
-      ranks = static_cast<std::uint32_t>(number(option, value, 1, 64));
+      ranks = static_cast<std::uint32_t>(sched::parse_count(value, option, 1, 64));
     } else if (option == "--rank") {
-      rank = static_cast<std::uint32_t>(number(option, value, 0, 63));
+      rank = static_cast<std::uint32_t>(sched::parse_count(value, option, 0, 63));
     } else if (option == "--root") {
       root = value;
     } else if (option == "--aggregate" && value == "none") {
@@ -56,9 +45,10 @@ struct RankArguments {
     } else if (option == "--aggregate" && value == "ovfl") {
       calls.aggregate = hw::Aggregate::kOvfl;
     } else if (option == "--run-twice") {
-      calls.fault = {hw::CallFault::Kind::kRunTwice, number(option, value, 1, 1ull << 40)};
+      calls.fault = {hw::CallFault::Kind::kRunTwice,
+                     sched::parse_count(value, option, 1, 1ull << 40)};
     } else if (option == "--drop") {
-      calls.fault = {hw::CallFault::Kind::kDrop, number(option, value, 1, 1ull << 40)};
+      calls.fault = {hw::CallFault::Kind::kDrop, sched::parse_count(value, option, 1, 1ull << 40)};
     } else {
       return false;
     }

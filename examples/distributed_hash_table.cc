@@ -7,12 +7,12 @@
 // Every rank inserts keys of its own and finds those of another, beside keys that nobody inserted.
 // Then each looks through its part of the table: it must hold exactly what was inserted. Ends with
 // 0 if it does, 1 if not.
-#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "examples/call_ranks.h"
 
 namespace slackline {
@@ -291,11 +291,11 @@ int main(int argc, char** argv) {
       ranks,
       [&](const std::string& option, const std::string& value) {
         if (option == "--keys") {
-          arguments.keys = examples::number(option, value, 1, 1 << 24);
+          arguments.keys = sched::parse_count(value, option, 1, 1 << 24);
         } else if (option == "--seed") {
-          arguments.seed = examples::number(option, value, 0, ~0ull);
+          arguments.seed = sched::parse_count(value, option, 0, ~0ull);
         } else if (option == "--lose") {
-          arguments.lose = examples::number(option, value, 1, 1 << 24);
+          arguments.lose = sched::parse_count(value, option, 1, 1 << 24);
         } else if (option == "--style" &&
                    (value == "calls" || value == "one-sided" || value == "both")) {
           arguments.style = value;

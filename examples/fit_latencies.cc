@@ -2,7 +2,6 @@
 // to be acknowledged is the sum of its bytes, of what every way takes, and of what each switch on
 // it adds. Eigen solves for the three.
 #include <Eigen/Dense>
-#include <cmath>
 #include <cstdio>
 #include <vector>
 

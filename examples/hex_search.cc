@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "examples/call_ranks.h"
 #include "examples/hex_rules.h"
 
@@ -319,13 +320,13 @@ int main(int argc, char** argv) {
       [&](const std::string& option, const std::string& value) {
         if (option == "--size") {
           arguments.size =
-              static_cast<std::uint32_t>(examples::number(option, value, 2, examples::kMostSize));
+              static_cast<std::uint32_t>(sched::parse_count(value, option, 2, examples::kMostSize));
         } else if (option == "--rollouts") {
-          arguments.rollouts = examples::number(option, value, 1, 1 << 24);
+          arguments.rollouts = sched::parse_count(value, option, 1, 1 << 24);
         } else if (option == "--phase") {
-          arguments.phase = examples::number(option, value, 1, 1 << 24);
+          arguments.phase = sched::parse_count(value, option, 1, 1 << 24);
         } else if (option == "--seed") {
-          arguments.seed = examples::number(option, value, 0, ~0ull);
+          arguments.seed = sched::parse_count(value, option, 0, ~0ull);
         } else {
           return false;
         }

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -30,6 +29,7 @@
 
 #include "base/end_with_parent.h"
 #include "base/error.h"
+#include "base/units.h"
 #include "hw/bytes.h"
 #include "hw/descriptor.h"
 #include "hw/group.h"
@@ -62,17 +62,6 @@ struct Arguments {
   std::string root;
 };
 
-std::uint64_t number(const std::string& option, const std::string& text, std::uint64_t low,
-                     std::uint64_t high) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-    throw InputError(
-        fmt::format("{}: '{}'; expected a number from {} to {}", option, text, low, high));
-  }
-  return value;
-}
-
 Arguments parse(const std::vector<std::string>& words) {
   Arguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -85,7 +74,7 @@ Arguments parse(const std::vector<std::string>& words) {
     if (i + 1 == words.size()) throw InputError(kUsage);
     const std::string& value = words[++i];
     const auto count = [&](std::uint64_t low, std::uint64_t high) {
-      return static_cast<std::uint32_t>(number(word, value, low, high));
+      return static_cast<std::uint32_t>(sched::parse_count(value, word, low, high));
     };
     if (word == "--output") {
       arguments.output = value;
@@ -98,7 +87,7 @@ Arguments parse(const std::vector<std::string>& words) {
     } else if (word == "--kill") {
       arguments.kill = count(1, 63);
     } else if (word == "--chunk") {
-      arguments.chunk = number(word, value, 1, 0xffffffffu);
+      arguments.chunk = sched::parse_count(value, word, 1, 0xffffffffu);
     } else if (word == "--rank") {
       arguments.rank = count(0, 63);
     } else if (word == "--ranks") {

@@ -1,10 +1,12 @@
 // Multicasts that overlap in ranks and in time, as one schedule, and what each of them came to.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,18 @@ class ScheduleStore {
 /// `messages` messages, one after another. Part g · messages + i is group g's message i.
 sched::Composition same_members(ScheduleStore& store, const Multicast& message,
                                 std::uint32_t senders, std::uint32_t messages);
+
+/// How many of a group's members send, of `nodes`.
+struct SenderShare {
+  std::string_view name;
+  std::uint32_t (*of)(std::uint32_t nodes);
+};
+/// stated: of RDMC's figures 10 and 11, all, half or one of the members send.
+inline constexpr std::array kSenderShares = {
+    SenderShare{"all send", [](std::uint32_t n) { return n; }},
+    SenderShare{"half send", [](std::uint32_t n) { return n / 2; }},
+    SenderShare{"one sends", [](std::uint32_t) { return 1u; }},
+};
 
 /// When each part had reached all its receivers.
 std::vector<double> parts_delivered_s(const sched::Composition& whole, const sched::Trace& trace);

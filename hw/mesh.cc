@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory_limit.h"
+#include "base/now.h"
 #include "hw/mesh/gathering.h"
 #include "hw/mesh/host_identity.h"
 #include "hw/mesh/inbox.h"
@@ -79,8 +80,7 @@ class Mesh::Impl {
 
   ClockOffset clock() const {
     if (rank_ == 0) return {};
-    const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
-    return peers_.clock().latest(is_host_of_root(), now.count());
+    return peers_.clock().latest(is_host_of_root(), base::now_ns());
   }
 
   ClockTrack followed_clock() {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <limits>
 #include <string_view>
 
+#include "base/now.h"
 #include "base/number.h"
 #include "base/split.h"
 
@@ -50,9 +50,7 @@ ProcessorWatch::Reading ProcessorWatch::read() const {
   if (getrusage(RUSAGE_THREAD, &usage) == 0) {
     reading.preemptions = static_cast<std::uint64_t>(usage.ru_nivcsw);
   }
-  reading.at_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                      std::chrono::steady_clock::now().time_since_epoch())
-                      .count();
+  reading.at_ns = base::now_ns();
   return reading;
 }
 

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "hw/conclusion.h"

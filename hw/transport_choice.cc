@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"

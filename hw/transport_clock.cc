@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "base/error.h"
+#include "base/now.h"
 
 namespace slackline::hw {
 namespace {
@@ -17,12 +17,6 @@ constexpr std::uint64_t kTags = std::uint64_t{0xffff'ffff} << 32;
 
 std::uint64_t tag_of(std::uint32_t pair, RequestKind kind) {
   return kTags | std::uint64_t{pair} << 1 | (kind == RequestKind::kRecv ? 1 : 0);
-}
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
@@ -83,13 +77,13 @@ ClockSample TransportClock::ask() {
   std::optional<ClockSample> best;
   for (std::uint32_t i = 0; i < kQuestions; ++i) {
     ClockSample sample;
-    sample.asked_ns = now_ns();
+    sample.asked_ns = base::now_ns();
     say(0, 0);
     sample.there_ns = hear(0);
     if (sample.there_ns < 0 || sample.there_ns > kMostClockNs) {
       throw EnvironmentError("rank 0 tells a time that no clock shows");
     }
-    sample.answered_ns = now_ns();
+    sample.answered_ns = base::now_ns();
     if (!best || sample.round_trip_ns() < best->round_trip_ns()) best = sample;
   }
   say(0, 0);
@@ -100,7 +94,7 @@ ClockSample TransportClock::ask() {
 void TransportClock::answer(std::uint32_t pair) {
   for (std::uint32_t i = 0; i < kQuestions; ++i) {
     hear(pair);
-    say(pair, now_ns());
+    say(pair, base::now_ns());
   }
   hear(pair);
   settle(pair);

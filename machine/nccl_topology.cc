@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text_scan.h"
 #include "base/xml_reader.h"
+#include "machine/platform_checks.h"
 #include "machine/topology_entry.h"
 
 namespace slackline::machine {
@@ -80,7 +81,7 @@ class NcclReader {
     platform.node.rails.count = nic_count(root.line);
     if (!figures_.rate) platform.rate = Rate{nic_mbps(root.line) * kMega};
     if (!figures_.copy_rate && gpus_.size() > 1) platform.copy_rate = Rate{gpu_mbps() * kMega};
-    check_topology(platform, file_);
+    check_platform(platform, file_);
     return platform;
   }
 

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "machine/input_text.h"
 #include "machine/nccl_topology.h"
+#include "machine/platform_checks.h"
 #include "machine/platform_figures.h"
 #include "machine/topology_entry.h"
 
@@ -82,7 +83,7 @@ Platform from_xml(const Halves& halves, std::string_view whole) {
   const NcclFigures figures{has_key(halves.figures, "rate"), has_key(halves.figures, "copy_rate")};
   Platform platform = platform_from_nccl(xml, path, figures);
   if (halves.has_figures) set_figures(platform, halves.figures, whole);
-  check_topology(platform, "platform " + in_quotes(whole));
+  check_platform(platform, "platform " + in_quotes(whole));
   platform.name = whole;
   return platform;
 }
@@ -118,7 +119,7 @@ Platform parse_platform_spec(std::string_view text) {
   platform.name = text;
   set_topology(platform, halves.head, where);
   if (halves.has_figures) set_figures(platform, halves.figures, text);
-  check_topology(platform, where);
+  check_platform(platform, where);
   return platform;
 }
 
@@ -129,7 +130,7 @@ Platform load_platform(std::string_view text) {
     Platform platform = platform_from_toml(preset->toml, fmt::format("{}.toml", preset->name));
     if (halves.has_figures) {
       set_figures(platform, halves.figures, text);
-      check_topology(platform, "platform " + in_quotes(text));
+      check_platform(platform, "platform " + in_quotes(text));
       platform.name = text;
     }
     return platform;

@@ -44,10 +44,6 @@ bool is_without(const Topology& topology, std::string_view key);
 /// Sets the topology that `text` names, without figures. Throws InputError, naming `what`.
 void set_topology(Platform& platform, std::string_view text, std::string_view what);
 
-/// Throws InputError, naming `what`, if the topology's figures make no network, or the node's no
-/// machine.
-void check_topology(const Platform& platform, std::string_view what);
-
 /// Throws InputError, naming `where`, if a figure of `given` excludes another one.
 void check_exclusions(std::span<const PlatformFigure* const> given, std::string_view where);
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "machine/node_count.h"
 #include "machine/platform.h"
+#include "machine/platform_checks.h"
 #include "machine/platform_figures.h"
 #include "machine/toml_document.h"
 #include "machine/topology_entry.h"
@@ -109,7 +110,7 @@ Platform platform_from_toml(std::string_view text, std::string_view file) {
     table->refuse_others();
   }
   document.refuse_others();
-  check_topology(platform, network);
+  check_platform(platform, network);
   return platform;
 }
 

@@ -13,7 +13,7 @@
 #include "machine/input_text.h"
 #include "machine/network.h"
 #include "machine/placement.h"
-#include "machine/platform_figures.h"
+#include "machine/platform_checks.h"
 #include "machine/topology/checks.h"
 #include "machine/topology_entry.h"
 
@@ -189,7 +189,7 @@ void check_zone_latency(const Node& node) {
 Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
     : contents_(std::make_unique<Contents>()) {
   const std::string where = "platform " + in_quotes(platform.name);
-  check_topology(platform, where);
+  check_platform(platform, where);
   check_zone_latency(platform.node);
   contents_->node = platform.node;
   contents_->copy_rate = platform.copy_rate;

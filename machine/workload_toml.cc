@@ -14,7 +14,7 @@
 #include "machine/toml_document.h"
 #include "machine/workload.h"
 #include "machine/workload_sources.h"
-#include "sched/compile.h"
+#include "sched/pattern/spec.h"
 
 namespace slackline::machine {
 namespace {

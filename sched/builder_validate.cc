@@ -7,6 +7,7 @@
 
 #include "sched/builder.h"
 #include "sched/operands.h"
+#include "sched/prefetch.h"
 
 namespace slackline::sched {
 namespace {
@@ -98,20 +99,6 @@ class Validator {
       report({}, fmt::format("channel {} has a credit batch of 0; expected at least 1", i));
     } else if (channel.bundle_delay.count() < 0) {
       report({}, fmt::format("channel {} has a negative bundle delay", i));
-    }
-  }
-
-  // What a later operation names: it may stand anywhere.
-  void fetch_ahead(std::size_t i) const {
-    constexpr std::size_t kAhead = 16;  // operations
-    if (i + kAhead >= ops_.size()) return;
-    const Op& op = ops_[i + kAhead];
-    if (op.reads.first < slices_.size()) __builtin_prefetch(&slices_[op.reads.first]);
-    if (op.writes.first < slices_.size()) __builtin_prefetch(&slices_[op.writes.first]);
-    if (op.arguments < arguments_.size()) {
-      const char* const arguments = reinterpret_cast<const char*>(&arguments_[op.arguments]);
-      __builtin_prefetch(arguments);
-      __builtin_prefetch(arguments + 64);
     }
   }
 
@@ -390,7 +377,7 @@ Diagnostics ScheduleBuilder::validate() const {
     validator.check_channel(i);
   }
   for (std::size_t i = 0; i < ops_.size() && validator.clean(); ++i) {
-    validator.fetch_ahead(i);
+    if (i + kFetchedAhead < ops_.size()) prefetch(ops_[i + kFetchedAhead], slices_, arguments_);
     validator.check_op(i);
   }
   validator.check_all_bytes();

@@ -1,7 +1,6 @@
 #include "sched/diagnostic.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/enum_names.h"
 

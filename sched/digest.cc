@@ -10,6 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "sched/prefetch.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {
@@ -139,20 +140,6 @@ constexpr std::size_t kOpHead = offsetof(Op, reads);
 static_assert(kOpHead == 16 && offsetof(Op, lane) == 2 && offsetof(Op, rank) == 4 &&
               offsetof(Op, channel) == 8 && offsetof(Op, match) == 12);
 
-// Slices and arguments stand in the order in which a pattern made them, which may not be that of
-// ranks.
-constexpr std::size_t kAhead = 16;  // operations
-
-void fetch_ahead(const Schedule& schedule, const Op& op) {
-  if (op.reads.count != 0) __builtin_prefetch(&schedule.slices()[op.reads.first]);
-  if (op.writes.count != 0) __builtin_prefetch(&schedule.slices()[op.writes.first]);
-  if (op.arguments != kNoArguments) {
-    const char* const arguments = reinterpret_cast<const char*>(&schedule.arguments(op));
-    __builtin_prefetch(arguments);
-    __builtin_prefetch(arguments + 64);
-  }
-}
-
 }  // namespace
 
 Digest digest_of(const Schedule& schedule) {
@@ -182,7 +169,9 @@ Digest digest_of(const Schedule& schedule) {
   const std::span<const Op> ops = schedule.ops();
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const Op& op = ops[i];
-    if (i + kAhead < ops.size()) fetch_ahead(schedule, ops[i + kAhead]);
+    if (i + kFetchedAhead < ops.size()) {
+      prefetch(ops[i + kFetchedAhead], schedule.slices(), schedule.argument_table());
+    }
     std::array<std::byte, kOpHead> head;
     std::memcpy(head.data(), &op, head.size());
     const std::uint8_t has_arguments = op.arguments != kNoArguments ? 1 : 0;

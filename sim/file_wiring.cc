@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "machine/input_text.h"
 #include "machine/placement.h"
-#include "machine/platform_figures.h"
+#include "machine/platform_checks.h"
 #include "sim/child_run.h"
 #include "sim/platform_xml.h"
 
@@ -334,7 +334,7 @@ void find_out(const machine::Platform& platform, std::uint32_t ranks, const Pair
 
 Wiring wiring_of_file(const machine::Platform& platform, const std::string& file,
                       std::uint32_t ranks, const Pairs& pairs) {
-  machine::check_topology(platform, "platform " + machine::in_quotes(platform.name));
+  machine::check_platform(platform, "platform " + machine::in_quotes(platform.name));
   const std::string text =
       machine::read_input_file(file, "platform", "a SimGrid platform file", kMaxFileBytes);
   check_platform_xml(text, file);

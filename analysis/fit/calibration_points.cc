@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analysis/fit/benchmark_tables.h"
 #include "analysis/fit/perftest_points.h"
 #include "base/enum_names.h"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "experiments/experiment.h"
 #include "experiments/facts.h"

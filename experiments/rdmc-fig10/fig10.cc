@@ -23,17 +23,6 @@ struct Size {
 constexpr std::array kSizes = {Size{"100 MB", 100'000'000, 1}, Size{"1 MB", 1'000'000, 8},
                                Size{"10 KB", 10'000, 16}};
 
-struct Share {
-  std::string_view name;
-  std::uint32_t (*of)(std::uint32_t members);
-};
-// stated: all, half or one of the members send
-constexpr std::array kShares = {
-    Share{"all send", [](std::uint32_t n) { return n; }},
-    Share{"half send", [](std::uint32_t n) { return n / 2; }},
-    Share{"one sends", [](std::uint32_t) { return 1u; }},
-};
-
 // On Apt messages are smaller: 55 groups of 55 nodes are simulated message by message.
 constexpr std::uint64_t kAptScale = 8;
 
@@ -60,7 +49,7 @@ Run run(std::uint32_t nodes, const Size& size, std::uint32_t senders, const Engi
 }
 
 // Bandwidths of one machine by [size][share][place in `nodes`].
-using Sweep = std::array<std::array<std::vector<double>, kShares.size()>, kSizes.size()>;
+using Sweep = std::array<std::array<std::vector<double>, kSenderShares.size()>, kSizes.size()>;
 
 Sweep sweep(ExperimentReport& report, std::string_view machine, std::string file,
             const std::vector<std::uint32_t>& nodes, const std::vector<Size>& sizes,
@@ -73,16 +62,16 @@ Sweep sweep(ExperimentReport& report, std::string_view machine, std::string file
                 {"nodes of a group", 0},
                 {"messages' bandwidth, Gb/s", 0}};
   for (std::size_t s = 0; s < sizes.size(); ++s) {
-    for (std::size_t h = 0; h < kShares.size(); ++h) {
+    for (std::size_t h = 0; h < kSenderShares.size(); ++h) {
       figure.series.push_back(
-          {fmt::format("{}, {}", sizes[s].name, kShares[h].name), {}, {}, h != 0});
+          {fmt::format("{}, {}", sizes[s].name, kSenderShares[h].name), {}, {}, h != 0});
     }
     for (const std::uint32_t n : nodes) {
       std::vector<NumberOrText> row{std::string(sizes[s].name), static_cast<double>(n)};
-      for (std::size_t h = 0; h < kShares.size(); ++h) {
-        const double gbps = run(n, sizes[s], kShares[h].of(n), engine).gbps;
+      for (std::size_t h = 0; h < kSenderShares.size(); ++h) {
+        const double gbps = run(n, sizes[s], kSenderShares[h].of(n), engine).gbps;
         found[s][h].push_back(gbps);
-        figure.series[s * kShares.size() + h].add(n, gbps);
+        figure.series[s * kSenderShares.size() + h].add(n, gbps);
         row.push_back(gbps);
       }
       table.add(std::move(row));

@@ -61,17 +61,8 @@ Point measure(std::uint32_t nodes, std::uint32_t senders, const Size& size, std:
   return point;
 }
 
-// stated: of figures 10 and 11, all, half or one of the members send.
-struct Senders {
-  std::string_view name;
-  std::uint32_t (*of)(std::uint32_t nodes);
-};
+// Of kSenderShares.
 enum : std::size_t { kAll, kHalf, kOne };
-constexpr std::array kSenders = {
-    Senders{"all send", [](std::uint32_t n) { return n; }},
-    Senders{"half send", [](std::uint32_t n) { return n / 2; }},
-    Senders{"one sends", [](std::uint32_t) { return 1u; }},
-};
 
 // Over group sizes, in per cent.
 struct Means {
@@ -120,7 +111,7 @@ ExperimentReport rdmc_fig11(const Options& options) {
               "CPU load with interrupts (with polling it is 100 %): a model",
               {"nodes of a group", 0},
               {"CPU load, %", 0}};
-  std::array<std::array<Means, kSenders.size()>, kSizes.size()> means;
+  std::array<std::array<Means, kSenderShares.size()>, kSizes.size()> means;
   std::array<std::vector<double>, kSizes.size()> loads_of;  // every single one
   for (std::size_t i = 0; i < kSizes.size(); ++i) {
     Size size = kSizes[i];
@@ -129,8 +120,8 @@ ExperimentReport rdmc_fig11(const Options& options) {
                   fmt::format("{} multicasts on Fractus", size.name),
                   {"nodes of a group", 0},
                   {"messages' bandwidth, Gb/s", 0}};
-    for (std::size_t w = 0; w < kSenders.size(); ++w) {
-      const Senders& who = kSenders[w];
+    for (std::size_t w = 0; w < kSenderShares.size(); ++w) {
+      const SenderShare& who = kSenderShares[w];
       Series polling{fmt::format("{}, polling", who.name)};
       Series interrupts{fmt::format("{}, interrupts", who.name), {}, {}, true};
       Series loads{fmt::format("{}, {}", size.name, who.name), {}, {}, w != kAll};

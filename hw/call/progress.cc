@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <string_view>

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/error.h"
 #include "hw/bytes.h"
 
 namespace slackline::hw {

@@ -45,14 +45,13 @@ static_assert(sizeof(RecordHead) == 24);
 
 inline constexpr std::size_t kTailBytes = 8;
 inline constexpr std::size_t kEndBytes = sizeof(RecordHead) + kTailBytes;
-inline constexpr std::size_t kMostClosureBytes = 8 * 0xffff;
 
 /// A record to be made. What it points to need only last until it is laid out.
 struct RecordDraft {
   RecordKind kind = RecordKind::kCall;
   std::uint32_t function = 0;
   std::uint32_t token = kNoToken;
-  std::span<const std::byte> closure;  // at most kMostClosureBytes
+  std::span<const std::byte> closure;  // no more than hw/call/function.h takes
   std::span<const std::byte> extra;    // begins the buffer
   std::span<const std::byte> buffer;
 };

@@ -1,7 +1,6 @@
 #include "hw/call/service_wire.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"

@@ -1,13 +1,9 @@
 #include "hw/executor/bundles.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-
-#include "base/error.h"
 
 namespace slackline::hw {
 namespace {

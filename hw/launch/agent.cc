@@ -7,13 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <sstream>
-#include <vector>
 
 #include "base/error.h"
+#include "base/read_file.h"
 #include "base/write_all.h"
 #include "hw/mesh/root_address.h"
 
@@ -21,19 +20,6 @@ namespace slackline::hw {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string contents_of(int file) {
-  std::string text;
-  std::array<char, 65536> buffer{};
-  for (off_t at = 0; file >= 0;) {
-    const ssize_t got = pread(file, buffer.data(), buffer.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-    at += got;
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -64,8 +50,8 @@ AgentOrder AgentLink::order(std::chrono::milliseconds patience) {
 }
 
 void AgentLink::tell_end(int out, int err, const RankEnd& end) const {
-  say(agent_output(contents_of(out), false));
-  say(agent_output(contents_of(err), true));
+  say(agent_output(sched::contents_of(out), false));
+  say(agent_output(sched::contents_of(err), true));
   say(agent_end(end));
 }
 

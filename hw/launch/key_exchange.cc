@@ -2,9 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <optional>
-#include <string_view>
 
 #include "base/number.h"
 #include "hw/descriptor.h"

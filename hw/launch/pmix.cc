@@ -12,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 #include "base/child.h"
 #include "base/error.h"

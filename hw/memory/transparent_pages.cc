@@ -1,6 +1,5 @@
 #include "hw/memory/transparent_pages.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 

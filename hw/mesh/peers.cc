@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <asio.hpp>
 
+#include "base/now.h"
 #include "base/units.h"
 
 namespace slackline::hw {
@@ -20,12 +21,6 @@ using std::error_code;
 // Messages to one rank that it has not taken: more than anybody sends ahead, and some 50 MiB of
 // what stands around them. Who asks without end and takes no answers comes to it.
 constexpr std::size_t kMostWaiting = std::size_t{1} << 18;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 double seconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double>(time).count();
@@ -281,13 +276,13 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
     reader.end();
     if (peer.control.size() > kPartBytes) throw WireError("questions, and takes no answers");
     say(peer, FrameKind::kClockTell,
-        WireWriter().u64(asked).u64(static_cast<std::uint64_t>(now_ns())).take());
+        WireWriter().u64(asked).u64(static_cast<std::uint64_t>(base::now_ns())).take());
   } else if (frame.kind == FrameKind::kClockTell) {
     if (peer.rank != 0) throw WireError("its clock's time, and is not rank 0");
     const std::uint64_t asked = reader.u64();
     const std::uint64_t there = reader.u64();
     reader.end();
-    if (clock_.answered(asked, there, now_ns())) {
+    if (clock_.answered(asked, there, base::now_ns())) {
       inbox_.deliver({0, FrameKind::kClockTell, 0}, {});
     } else if (clock_.in_round()) {
       ask_clock();
@@ -297,7 +292,7 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
 
 void MeshPeers::ask_clock() {
   if (!peers_[0] || !peers_[0]->there) return;  // all are connected with it
-  const std::int64_t now = now_ns();
+  const std::int64_t now = base::now_ns();
   if (!clock_.ask(now)) return;
   say(*peers_[0], FrameKind::kClockAsk, WireWriter().u64(static_cast<std::uint64_t>(now)).take());
 }

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/error.h"
 #include "hw/mesh/wire.h"
 #include "hw/random_bytes.h"
 

@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <optional>
 #include <utility>
 
+#include "base/replace_all.h"
 #include "hw/launch/remote_command.h"
 #include "hw/launch/remote_shell.h"
 #include "hw/testbed/entry.h"
@@ -29,21 +29,15 @@ struct RunningHost {
   std::optional<int> status = {};
 };
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
-    text.replace(at, what.size(), by);
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> words_of_rank(const std::vector<std::string>& words, std::uint32_t rank,
                                        std::uint32_t ranks) {
   std::vector<std::string> own = words;
   for (std::string& word : own) {
-    replace_all(word, "{rank}", std::to_string(rank));
-    replace_all(word, "{ranks}", std::to_string(ranks));
-    replace_all(word, "{root}", fmt::format("{}:{}", testbed_address(0), kRootPort));
+    base::replace_all(word, "{rank}", std::to_string(rank));
+    base::replace_all(word, "{ranks}", std::to_string(ranks));
+    base::replace_all(word, "{root}", fmt::format("{}:{}", testbed_address(0), kRootPort));
   }
   return own;
 }

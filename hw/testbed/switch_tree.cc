@@ -7,11 +7,9 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/units.h"
 #include "sched/ids.h"
 
 namespace slackline::hw {

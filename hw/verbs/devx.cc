@@ -11,7 +11,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "base/error.h"
 #include "hw/device_barrier.h"

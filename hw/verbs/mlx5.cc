@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <memory>
-
 #include "base/error.h"
 #include "hw/shared_library.h"
 #include "hw/verbs/device.h"

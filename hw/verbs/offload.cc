@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "base/error.h"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/error.h"
-
 namespace slackline::hw {
 namespace {
 

@@ -332,21 +332,17 @@ constexpr std::array<std::string_view, 3> kNotWithArity = {"down", "up", "parall
 
 constexpr std::array<PlatformFigure, 7> kFigures = {{
     meaning("of a switch, by level, leaf switches first: hosts or switches below",
-            counts_figure<FatTree, &FatTree::down>("down")),
+            figure_of_shape<CountsFigure, FatTree, &FatTree::down>("down")),
     meaning("of a host or switch, by level: switches above",
-            counts_figure<FatTree, &FatTree::up>("up")),
+            figure_of_shape<CountsFigure, FatTree, &FatTree::up>("up")),
     meaning("cables of each, by level; 1",
             {"parallel", "network", "parallel", "whole numbers such as [1, 2] or \"1x2\"",
-             [](Platform& platform, std::string_view text, std::string_view what) {
-               shape_of<FatTree>(platform).parallel = parse_counts(text, what);
-             },
+             figure_of_shape<CountsFigure, FatTree, &FatTree::parallel>("parallel").set,
              [](const Platform& platform) {
                const auto& tree = shape_of<FatTree>(platform);
-               return fmt::format(
-                   "{}",
-                   fmt::join(tree.parallel.empty() ? std::vector<std::uint32_t>(tree.down.size(), 1)
-                                                   : tree.parallel,
-                             "x"));
+               return CountsFigure::write(tree.parallel.empty()
+                                              ? std::vector<std::uint32_t>(tree.down.size(), 1)
+                                              : tree.parallel);
              },
              FigureForm::kList}),
     meaning("ports of a switch: a fat tree of three levels in place of these three",

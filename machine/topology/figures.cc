@@ -6,7 +6,7 @@
 
 namespace slackline::machine {
 
-std::vector<std::uint32_t> parse_counts(std::string_view text, std::string_view what) {
+std::vector<std::uint32_t> CountsFigure::read(std::string_view text, std::string_view what) {
   constexpr std::size_t kMost = 20;
   std::vector<std::uint32_t> counts;
   for (const std::string_view item : base::split(text, 'x')) {

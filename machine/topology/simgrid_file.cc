@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 
 #include "base/error.h"
@@ -21,11 +22,8 @@ constexpr std::array<std::string_view, 15> kWithout = {
 
 constexpr std::array<PlatformFigure, 1> kFigures = {{
     meaning("the network",
-            {"file", "network", "file", "the path of a SimGrid platform file in quotes",
-             [](Platform& platform, std::string_view text, std::string_view what) {
-               shape_of<SimgridFile>(platform).file = parse_path(text, what);
-             },
-             [](const Platform& platform) { return shape_of<SimgridFile>(platform).file; }}),
+            figure_of_shape<FigureBy<parse_path, std::identity{}>, SimgridFile, &SimgridFile::file>(
+                "file", "the path of a SimGrid platform file in quotes")),
 }};
 
 void check(const Platform& platform, std::string_view what) {

@@ -148,7 +148,8 @@ void check(const Platform& platform, std::string_view what) {
 constexpr std::array<std::string_view, 4> kWithout = {"rails", "rail", "rail_wiring", "switches"};
 
 constexpr std::array<PlatformFigure, 4> kFigures = {{
-    meaning("routers in each dimension", counts_figure<Torus, &Torus::dims>("dims")),
+    meaning("routers in each dimension",
+            figure_of_shape<CountsFigure, Torus, &Torus::dims>("dims")),
     link_rate_figure(),
     hop_latency_figure(),
     routing_figure<OwnRouting::kMinimal>(),

@@ -1,7 +1,6 @@
 #include "sched/export/goal_binary.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/bytes.h"

@@ -1,6 +1,5 @@
 #include "sched/pass/lower_credits.h"
 
-#include <fmt/format.h>
 #include <malloc.h>
 
 #include <utility>

@@ -5,9 +5,6 @@
 #include <string>
 
 #include "analysis/engines/event_engine.h"
-#include "analysis/engines/flow_engine.h"
-#include "sched/compile.h"
-#include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"
@@ -27,18 +24,14 @@ TEST(Acks, AreTheSameOnAllSimulators) {
   for (std::uint32_t seed = 0; seed < 250 && !::testing::Test::HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const Schedule schedule = testing::small_schedule(dice, seed);
-    Platform platform = testing::random_platform(
-        dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
+    Platform platform = testing::random_platform(dice, testing::drawn_discipline(seed));
     platform.ack_bytes = dice.pick<std::uint64_t>({1, 20, 66, 5'000});
     if (dice.one_in(3)) platform.o_poll = sched::Time{90'000};
-    const machine::DelayPlan plan =
-        dice.one_in(2) ? testing::random_delays(dice, schedule) : machine::DelayPlan{};
-    const std::string what =
-        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
+    const std::string what = testing::sample_text(seed, platform, plan);
     const Trace events = analysis::run_events({schedule, platform, plan});
     if (events.contended) continue;
-    testing::expect_equal(sim::run_simgrid({schedule, platform, plan}), events, what);
-    testing::expect_equal(analysis::run_flows({schedule, platform, plan}), events, what);
+    testing::expect_all_equal({schedule, platform, plan}, events, what);
     ++compared;
   }
   EXPECT_GT(compared, 150);

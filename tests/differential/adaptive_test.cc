@@ -16,7 +16,7 @@
 #include "sched/program_writer.h"
 #include "sim/simgrid_engine.h"
 #include "tests/property/random_runs.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/permutation.h"
 
 namespace slackline {
@@ -149,12 +149,7 @@ TEST(AdaptiveRuns, FlowIsSimgrid) {
 
 template <class What>
 std::string refusal_of(What&& what) {
-  try {
-    what();
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<Unsupported>(what);
 }
 
 TEST(AdaptiveRuns, WhoFixesWaysRefusesThem) {

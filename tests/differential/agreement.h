@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "analysis/advice/makespan_floor.h"
+#include "analysis/engines/flow_engine.h"
 #include "sched/trace.h"
+#include "sim/simgrid_engine.h"
 
 namespace slackline::testing {
 
@@ -17,6 +21,28 @@ inline void expect_equal(const sched::Trace& a, const sched::Trace& b, const std
     ASSERT_NEAR(a.ops[i].issued_s, b.ops[i].issued_s, near_s) << what << ", op " << i;
     ASSERT_NEAR(a.ops[i].done_s, b.ops[i].done_s, near_s) << what << ", op " << i;
   }
+}
+
+/// Holds SimGrid and the flow engine to the run of the event engine: times, and results.
+inline void expect_all_equal(const machine::Setting& setting, const sched::Trace& events,
+                             const std::string& what) {
+  for (const sched::Trace& trace : {sim::run_simgrid(setting), analysis::run_flows(setting)}) {
+    expect_equal(trace, events, what + " by " + trace.engine);
+    EXPECT_EQ(trace.results, events.results) << what << " by " << trace.engine;
+  }
+}
+
+/// Whether a region ran more than once.
+inline bool has_repeated(const sched::Trace& trace) {
+  return std::ranges::any_of(trace.ops, [](const sched::OpTimes& op) { return op.attempts > 1; });
+}
+
+/// Holds a run of the setting to its floor. Whether they are close.
+inline bool is_close_above_floor(const machine::Setting& setting, const sched::Trace& trace,
+                                 const std::string& what) {
+  const double floor_s = analysis::makespan_floor_s(setting);
+  EXPECT_LE(floor_s, trace.makespan_s() * (1 + 1e-12)) << what;
+  return floor_s > 0.8 * trace.makespan_s();
 }
 
 }  // namespace slackline::testing

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
-#include "analysis/engines/flow_engine.h"
 #include "analysis/slack/propagation.h"
 #include "analysis/slack/run_order.h"
 #include "analysis/slack/timed_slack.h"
@@ -21,8 +20,6 @@
 #include "machine/lane.h"
 #include "machine/paths.h"
 #include "machine/run/lanes.h"
-#include "sched/compile.h"
-#include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
 #include "tests/property/random_runs.h"
@@ -155,21 +152,15 @@ TEST(Completions, AreTheSameOnAllSimulatorsAndKeepTheRules) {
   for (std::uint32_t seed = 0; seed < 300 && !::testing::Test::HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const Schedule schedule = testing::small_schedule(dice, seed);
-    Platform platform =
-        costly_platform(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
+    Platform platform = costly_platform(dice, testing::drawn_discipline(seed));
     add_callback(platform, dice, schedule);
-    const machine::DelayPlan plan =
-        dice.one_in(2) ? testing::random_delays(dice, schedule) : machine::DelayPlan{};
-    const std::string what =
-        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
+    const std::string what = testing::sample_text(seed, platform, plan);
     const Trace events = analysis::run_events({schedule, platform, plan});
     const bool plain = schedule.is_static() && plan == machine::DelayPlan{} && !platform.poll_for;
     if (plain) check(schedule, platform, events, what);
     if (events.contended) continue;
-    const Trace simgrid = sim::run_simgrid({schedule, platform, plan});
-    testing::expect_equal(simgrid, events, what);
-    const Trace flow = analysis::run_flows({schedule, platform, plan});
-    testing::expect_equal(flow, events, what);
+    testing::expect_all_equal({schedule, platform, plan}, events, what);
     ++compared;
   }
   EXPECT_GT(compared, 250);

@@ -43,8 +43,7 @@ TEST(ContendedSlack, ExplainsEveryRun) {
                                 ",oversubscription=" + dice.pick<std::string>({"2", "4", "16"});
     const Platform platform = racks(figures);
     const Wiring wiring(platform, schedule.rank_count());
-    const machine::DelayPlan plan =
-        dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
+    const machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
     const Trace trace = sim::run_simgrid({schedule, platform, plan});
     const TimedSlack slack = analysis::slack_of_run({schedule, platform, wiring, plan}, trace);
     // Events within a picosecond are one instant of SimGrid's run.

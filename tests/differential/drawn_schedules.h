@@ -35,4 +35,9 @@ inline sched::Schedule wide_schedule(Dice& dice, std::uint32_t seed) {
   return drawn_pattern(dice, seed / 3, 30);
 }
 
+/// Every fourth seed has fair NICs.
+inline machine::NicDiscipline drawn_discipline(std::uint32_t seed) {
+  return seed % 4 == 0 ? machine::NicDiscipline::kFair : machine::NicDiscipline::kSerial;
+}
+
 }  // namespace slackline::testing

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
+#include "tests/support/error_of.h"
 #include "tests/support/random_dynamic.h"
 
 namespace slackline {
@@ -51,13 +52,10 @@ TEST(Simgrid, ReportsRetriesThatCannotSucceed) {
   never.count = 1;
   never.max_attempts = 5;
   p.builder().add_region(never);
-  try {
-    sim::run_simgrid({p.build(), machine::Platform{}});
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "region 0 (retry, from op 0 (put, rank 0)) has failed all of its 5 attempts");
-  }
+  EXPECT_EQ(testing::error_of([&] {
+              sim::run_simgrid({p.build(), machine::Platform{}});
+            }),
+            "region 0 (retry, from op 0 (put, rank 0)) has failed all of its 5 attempts");
 }
 
 }  // namespace

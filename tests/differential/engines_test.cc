@@ -44,7 +44,7 @@ Sample random_pattern(std::uint32_t seed, NicDiscipline nic, std::uint32_t max_r
   const std::string spec = testing::random_spec(dice, pattern.name, max_ranks, max_blocks);
   Schedule schedule = compile(sched::parse_spec(spec));
   const Platform platform = testing::random_platform(dice, nic);
-  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+  DelayPlan plan = testing::maybe_delays(dice, schedule);
   return {text(spec, platform, plan), std::move(schedule), platform, plan};
 }
 
@@ -52,7 +52,7 @@ Sample random_program(std::uint32_t seed, NicDiscipline nic) {
   Dice dice(seed);
   Schedule schedule = testing::RandomSchedule(dice, 6, 40).build();
   const Platform platform = testing::random_platform(dice, nic);
-  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+  DelayPlan plan = testing::maybe_delays(dice, schedule);
   return {text("program " + std::to_string(seed), platform, plan), std::move(schedule), platform,
           plan};
 }

@@ -4,14 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "analysis/engines/event_engine.h"
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
@@ -68,15 +66,10 @@ Sample random_sample(std::uint32_t seed, bool may_share) {
   testing::vary_routing(platform.topology, seed);
   if (dice.one_in(4)) testing::random_node(dice, platform);
   if (dice.one_in(2)) platform.placement = {machine::Placement::Kind::kRandom, dice.below(100), ""};
-  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+  DelayPlan plan = testing::maybe_delays(dice, schedule);
   plan.seed = seed;
-  std::string what = "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+  std::string what = testing::sample_text(seed, platform, plan);
   return {std::move(schedule), platform, plan, what};
-}
-
-bool has_repeated(const Trace& trace) {
-  return std::any_of(trace.ops.begin(), trace.ops.end(),
-                     [](const sched::OpTimes& op) { return op.attempts > 1; });
 }
 
 TEST(FlowEngine, IsTheEventEngineWhereNothingIsShared) {
@@ -87,7 +80,7 @@ TEST(FlowEngine, IsTheEventEngineWhereNothingIsShared) {
     const Trace events = analysis::run_events({s.schedule, s.platform, wiring, s.plan});
     if (events.contended) continue;
     // Of an operation that is repeated a trace tells the last attempt, and so does `contended`.
-    if (s.platform.topology.kind() != machine::TopologyKind::kStar && has_repeated(events))
+    if (s.platform.topology.kind() != machine::TopologyKind::kStar && testing::has_repeated(events))
       continue;
     ++compared;
     const Trace flows = run_flows({s.schedule, s.platform, wiring, s.plan});

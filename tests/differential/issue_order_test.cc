@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "machine/event_queue.h"
 #include "machine/lane.h"
-#include "sched/compile.h"
 #include "sched/event_graph.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
@@ -193,7 +192,7 @@ TEST(SendsInFlight, AreNeverMoreThanTheBound) {
     const Schedule schedule = random_schedule(dice, seed);
     const NicDiscipline nic = seed % 3 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial;
     const Platform platform = testing::random_platform(dice, nic);
-    const DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+    const DelayPlan plan = testing::maybe_delays(dice, schedule);
     const Trace free = analysis::run_events({schedule, platform, plan});
     const std::uint32_t most = most_in_flight(schedule, platform, free);
     const std::uint32_t most_ready = most_in_flight(schedule, platform, free, Since::kReady);

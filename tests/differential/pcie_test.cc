@@ -29,13 +29,6 @@ using testing::Dice;
 using testing::Program;
 using testing::us;
 
-bool has_repeated(const Trace& trace) {
-  for (const sched::OpTimes& op : trace.ops) {
-    if (op.attempts > 1) return true;
-  }
-  return false;
-}
-
 // SimGrid's rounding grows where links are shared (docs/simulation.md, Rounding).
 void expect_near(const Trace& a, const Trace& b, const std::string& what) {
   ASSERT_EQ(a.ops.size(), b.ops.size()) << what;
@@ -62,21 +55,18 @@ TEST(Pcie, IsTheSameOnAllSimulators) {
     platform.pcie = {machine::Rate{dice.pick<std::uint64_t>({6, 20, 60}) * 1'000'000'000},
                      dice.pick<std::uint64_t>({0, 128, 1'000}),
                      dice.pick<std::uint32_t>({0, 24, 700})};
-    machine::DelayPlan plan =
-        dice.one_in(2) ? testing::random_delays(dice, schedule) : machine::DelayPlan{};
+    machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
     const Wiring wiring(platform, schedule.rank_count());
     if (dice.one_in(4)) {
       plan.link_rates.push_back({wiring.links()[0].name, {3'000'000'000}, us(2)});
       plan.link_rates.push_back({wiring.links()[0].name, {50'000'000'000}, us(9)});
     }
-    const std::string what =
-        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const std::string what = testing::sample_text(seed, platform, plan);
     const machine::Setting setting(schedule, platform, wiring, plan);
     const Trace events = analysis::run_events(setting);
     const bool star = platform.topology.kind() == machine::TopologyKind::kStar;
-    if (!events.contended && (star || !has_repeated(events))) {
-      testing::expect_equal(sim::run_simgrid(setting), events, what);
-      testing::expect_equal(analysis::run_flows(setting), events, what);
+    if (!events.contended && (star || !testing::has_repeated(events))) {
+      testing::expect_all_equal(setting, events, what);
       ++alone;
       if (schedule.is_static()) {
         if (const auto trace = analysis::longest_path(setting)) {
@@ -125,8 +115,7 @@ TEST(Pcie, SlackExplainsEveryRunAndForetellsDelays) {
     if (schedule.op_count() == 0 || !schedule.is_static()) continue;
     const machine::DelayPlan plan = testing::random_delays(dice, schedule);
     const machine::Setting setting(schedule, platform, plan);
-    const std::string what =
-        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const std::string what = testing::sample_text(seed, platform, plan);
     const Trace trace = analysis::run_events(setting);
     ASSERT_LE(analysis::timed_slack(setting, trace).unexplained_s,
               1e-9 * std::max(1e-3, trace.makespan_s()))

@@ -4,12 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/fluid_engine.h"
-#include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
@@ -71,13 +69,10 @@ TEST(ScaleUp, IsTheSameOnAllSimulators) {
   for (std::uint32_t seed = 0; seed < 400 && !HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const Schedule schedule = testing::wide_schedule(dice, seed);
-    const Platform platform = random_pods(
-        dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial, seed % 2 == 0);
-    machine::DelayPlan plan =
-        dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
+    const Platform platform = random_pods(dice, testing::drawn_discipline(seed), seed % 2 == 0);
+    machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
     plan.seed = seed;
-    const std::string what =
-        "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+    const std::string what = testing::sample_text(seed, platform, plan);
     const Trace events = analysis::run_events({schedule, platform, plan});
     const Trace flows = analysis::run_flows({schedule, platform, plan});
     if (events.contended) {
@@ -109,14 +104,11 @@ TEST(ScaleUp, HasAFloorThatNoRunBeats) {
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     Dice dice(seed);
     const Schedule schedule = testing::wide_schedule(dice, 1 + 3 * seed + seed % 2);
-    Platform platform = random_pods(
-        dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial, seed % 2 == 0);
+    Platform platform = random_pods(dice, testing::drawn_discipline(seed), seed % 2 == 0);
     platform.ack_bytes = 0;
-    const machine::Wiring wiring(platform, schedule.rank_count());
-    const double floor_s = analysis::makespan_floor_s({schedule, platform, wiring});
-    const double run_s = analysis::run_flows({schedule, platform, wiring}).makespan_s();
-    ASSERT_LE(floor_s, run_s * (1 + 1e-12)) << seed << " on " << platform.spec();
-    close += floor_s > 0.8 * run_s ? 1 : 0;
+    const machine::Setting setting(schedule, platform);
+    const std::string what = testing::sample_text(seed, platform);
+    close += testing::is_close_above_floor(setting, analysis::run_flows(setting), what) ? 1 : 0;
   }
   EXPECT_GT(close, 60);
 }

@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
-#include "analysis/engines/flow_engine.h"
 #include "base/error.h"
 #include "machine/completions.h"
 #include "machine/lane.h"
 #include "machine/run/lanes.h"
-#include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/differential/drawn_schedules.h"
 #include "tests/support/random_bundles.h"
@@ -99,8 +97,7 @@ TEST(ServiceThread, IsTheSameOnAllSimulatorsAndKeepsTheRules) {
   for (std::uint32_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) {
     Dice dice(seed);
     const Schedule schedule = testing::small_schedule(dice, seed);
-    Platform platform =
-        served_platform(dice, seed % 4 == 0 ? NicDiscipline::kFair : NicDiscipline::kSerial);
+    Platform platform = served_platform(dice, testing::drawn_discipline(seed));
     const std::string what = "seed " + std::to_string(seed) + " on " + platform.spec();
     // A turn of no time has no place among those that the trace tells.
     const bool lasting = platform.o_post.count() > 0 && platform.o_complete.count() > 0;
@@ -114,13 +111,11 @@ TEST(ServiceThread, IsTheSameOnAllSimulatorsAndKeepsTheRules) {
       platform.poll_for = sched::Time{dice.pick({0, 1'000'000, 9'000'000})};
       platform.interrupt_cost = sched::Time{2'300'000};
     }
-    const machine::DelayPlan plan =
-        dice.one_in(2) ? testing::random_delays(dice, schedule) : machine::DelayPlan{};
+    const machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
     const Trace events = analysis::run_events({schedule, platform, plan});
     if (events.contended) continue;
     const std::string more = what + ", " + platform.spec() + "\n" + plan.text();
-    testing::expect_equal(sim::run_simgrid({schedule, platform, plan}), events, more);
-    testing::expect_equal(analysis::run_flows({schedule, platform, plan}), events, more);
+    testing::expect_all_equal({schedule, platform, plan}, events, more);
     ++compared;
   }
   EXPECT_GT(compared, 250);
@@ -140,8 +135,7 @@ TEST(ServiceThread, SeesBundlesOnAllSimulators) {
     } catch (const InputError&) {
       continue;  // stuck: something waits for what no flush sends
     }
-    testing::expect_equal(sim::run_simgrid({schedule, platform}), events, what);
-    testing::expect_equal(analysis::run_flows({schedule, platform}), events, what);
+    testing::expect_all_equal({schedule, platform}, events, what);
     ++compared;
   }
   EXPECT_GT(compared, 75);

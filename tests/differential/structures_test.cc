@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "sched/text.h"
 #include "sim/simgrid_engine.h"
+#include "tests/support/error_of.h"
 #include "tests/support/structure_case.h"
 
 namespace slackline {
@@ -82,14 +83,7 @@ TEST(StructureRuns, ARetryThatCannotSucceedEndsWithAReport) {
       text.replace(at, end - at, "compare 1");
     }
     const sched::Schedule schedule = sched::read_text(text, "full.sched");
-    const auto report_of = [&](auto&& run) {
-      try {
-        run();
-      } catch (const InputError& error) {
-        return std::string(error.what());
-      }
-      return std::string("it ended");
-    };
+    const auto report_of = [&](auto&& run) { return testing::error_of(run); };
     EXPECT_THAT(report_of([&] {
                   analysis::run_events({schedule, platform});
                 }),
@@ -108,13 +102,11 @@ TEST(StructureRuns, AChanceOfZeroIsReportedSoon) {
       "channel 0 from 0 to 1\nrank 0\n  0 put on 0 reads 0[0+8] writes 1[0+8]\n"
       "region retry entry 0 count 1 attempts 4000000000 p 0\n");
   for (const bool events : {true, false}) {
-    try {
-      events ? analysis::run_events({schedule, machine::Platform{}})
-             : sim::run_simgrid({schedule, machine::Platform{}});
-      ADD_FAILURE();
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("its chance of success is 0"));
-    }
+    EXPECT_THAT(testing::error_of([&] {
+                  events ? analysis::run_events({schedule, machine::Platform{}})
+                         : sim::run_simgrid({schedule, machine::Platform{}});
+                }),
+                ::testing::HasSubstr("its chance of success is 0"));
   }
 }
 

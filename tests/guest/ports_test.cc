@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "hw/verbs/device.h"
-#include "hw/verbs/transport.h"
 #include "tests/guest/ranks.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::guest {
 namespace {
@@ -54,12 +54,7 @@ std::string name_with(const std::function<void(VerbsOptions&)>& set) {
 }
 
 std::string refusal(const std::function<void(VerbsOptions&)>& set) {
-  try {
-    name_with(set);
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>([&] { name_with(set); });
 }
 
 std::uint8_t ipv4_index() { return VerbsDevice({"rxe0", "10.9.0.1"}).gid_index(); }
@@ -188,14 +183,9 @@ TEST(Ports, ThatDoNotReachEachOtherAreNamedAtBothEnds) {
         return options;
       },
       [](Rank& rank) {
-        try {
-          rank.connect(kForth);
-          ADD_FAILURE() << "they do not reach each other";
-        } catch (const EnvironmentError& error) {
-          EXPECT_THAT(error.what(),
-                      AllOf(HasSubstr("verbs: rank 0 has IPv4 (rxe0 port 1, RoCE v2, GID "),
-                            HasSubstr("and rank 1 IPv6 (rxe0 port 1, RoCE v2, GID ")));
-        }
+        EXPECT_THAT(testing::error_of<EnvironmentError>([&] { rank.connect(kForth); }),
+                    AllOf(HasSubstr("verbs: rank 0 has IPv4 (rxe0 port 1, RoCE v2, GID "),
+                          HasSubstr("and rank 1 IPv6 (rxe0 port 1, RoCE v2, GID ")));
       });
 }
 
@@ -224,12 +214,7 @@ std::string thrown_by_polling(Rank& rank) {
 // What posting a send throws.
 std::string thrown_by_posting(Rank& rank) {
   const WorkRequest made = request(RequestKind::kSend, {});
-  try {
-    rank.transport().post({&made, 1});
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>([&] { rank.transport().post({&made, 1}); });
 }
 
 TEST(Outages, ShortOnesAreWaitedOut) {

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/mix.h"
-#include "tests/support/sanitized.h"
+#include "tests/hw/allocator_model.h"
 
 namespace slackline::hw {
 namespace {
@@ -122,45 +121,11 @@ class RunModel {
 };
 
 TEST(BestFitAllocator, AgreesWithAModelOfEveryByte) {
-  std::uint64_t refused = 0;
-  std::uint64_t given = 0;
-  for (std::uint64_t seed = 0; seed < testing::cases(300u); ++seed) {
-    const std::size_t bytes = 1 + sched::below(sched::draw(seed, {0}), 300);
-    BestFitAllocator region(bytes);
-    RunModel model(bytes);
-    std::vector<Extent> live;
-    for (std::uint64_t step = 1; step <= 200; ++step) {
-      const auto drawn = [&](std::uint64_t what, std::uint32_t bound) {
-        return sched::below(sched::draw(seed, {step, what}), bound);
-      };
-      if (live.empty() || drawn(0, 5) < 3) {
-        const std::size_t wanted = 1 + drawn(1, static_cast<std::uint32_t>(bytes) / 4 + 2);
-        const std::size_t alignment = std::size_t{1} << drawn(2, 7);
-        const auto got = region.allocate(wanted, alignment);
-        ASSERT_EQ(got, model.allocate(wanted, alignment)) << "seed " << seed << ", step " << step;
-        got ? ++given : ++refused;
-        if (!got) continue;
-        ASSERT_EQ(got->offset % alignment, 0u);
-        for (const Extent& other : live) {
-          ASSERT_TRUE(other.offset + other.bytes <= got->offset ||
-                      got->offset + got->bytes <= other.offset);
-        }
-        live.push_back(*got);
-      } else {
-        const auto chosen = live.begin() + drawn(3, static_cast<std::uint32_t>(live.size()));
-        region.free(*chosen);
-        model.free(*chosen);
-        live.erase(chosen);
-      }
-      ASSERT_EQ(region.free_bytes(), model.free_bytes()) << "seed " << seed << ", step " << step;
-      ASSERT_EQ(region.largest_free(), model.largest()) << "seed " << seed << ", step " << step;
-      ASSERT_EQ(region.live(), live.size());
-    }
-    for (const Extent& extent : live) region.free(extent);
-    ASSERT_EQ(region.largest_free(), bytes) << seed;
-  }
-  EXPECT_GT(refused, given / 10);
-  EXPECT_GT(given, refused / 10);
+  testing::expect_as_model<BestFitAllocator, RunModel>(
+      {3, 5, 4}, [](const BestFitAllocator& region, const RunModel& model) {
+        ASSERT_EQ(region.free_bytes(), model.free_bytes());
+        ASSERT_EQ(region.largest_free(), model.largest());
+      });
 }
 
 }  // namespace

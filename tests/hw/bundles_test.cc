@@ -15,6 +15,7 @@
 #include "tests/hw/gathered.h"
 #include "tests/hw/local_ranks.h"
 #include "tests/hw/loop_ranks.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -242,17 +243,14 @@ TEST(RunBundles, WhatIsNoBundleIsRefused) {
     request.channel = hw::ExecutorChannels(schedule, 0).of_bundles(gathered.channel);
     request.local = {&segment, 1};
     source.post({&request, 1});
-    try {
+    return testing::error_of<EnvironmentError>([&] {
       for (int i = 0; i < 10; ++i) ranks.executor(1).progress();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "taken";
+    });
   };
   constexpr std::size_t kHead = 16;
   constexpr std::size_t kBytes = 24;  // of an operation
-  EXPECT_EQ(end(0, kHead + kBytes), "taken");
-  EXPECT_EQ(end(2, kHead + kBytes), "taken");
+  EXPECT_EQ(end(0, kHead + kBytes), "");
+  EXPECT_EQ(end(2, kHead + kBytes), "");
   EXPECT_EQ(end(0, kHead + kBytes - 1), "rank 0 sent what is no bundle: cut short");
   EXPECT_EQ(end(0, kHead + kBytes + 1), "rank 0 sent what is no bundle: cut short");
   EXPECT_EQ(end(0, 3), "rank 0 sent what is no bundle: cut short");

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "hw/call/service_wire.h"
 #include "tests/hw/loop_transport.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -124,12 +125,8 @@ TEST_F(CallServiceWire, TakesMessagesUpToItsLongest) {
 
 TEST_F(CallServiceWire, WhatIsNoMessageIsRefused) {
   wire(2).send(1, static_cast<Kind>(2), bytes_of("x"));
-  try {
-    progress();
-    ADD_FAILURE() << "taken";
-  } catch (const EnvironmentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("rank 2 sent what is no message to a service thread"));
-  }
+  EXPECT_THAT(testing::error_of<EnvironmentError>([&] { progress(); }),
+              HasSubstr("rank 2 sent what is no message to a service thread"));
 }
 
 // A channel each way between each two ranks, for small messages, none of them a call's.

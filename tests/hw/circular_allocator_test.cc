@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/mix.h"
-#include "tests/support/sanitized.h"
+#include "tests/hw/allocator_model.h"
 
 namespace slackline::hw {
 namespace {
@@ -148,47 +147,10 @@ class CircleModel {
 };
 
 TEST(CircularAllocator, AgreesWithAModelOfEveryByte) {
-  std::uint64_t refused = 0;
-  std::uint64_t given = 0;
-  for (std::uint64_t seed = 0; seed < testing::cases(300u); ++seed) {
-    const std::size_t bytes = 1 + sched::below(sched::draw(seed, {0}), 300);
-    CircularAllocator circle(bytes);
-    CircleModel model(bytes);
-    std::vector<Extent> live;
-    for (std::uint64_t step = 1; step <= 200; ++step) {
-      const auto drawn = [&](std::uint64_t what, std::uint32_t bound) {
-        return sched::below(sched::draw(seed, {step, what}), bound);
-      };
-      if (live.empty() || drawn(0, 2) == 0) {
-        const std::size_t wanted = 1 + drawn(1, static_cast<std::uint32_t>(bytes) / 3 + 2);
-        const std::size_t alignment = std::size_t{1} << drawn(2, 7);
-        const auto got = circle.allocate(wanted, alignment);
-        ASSERT_EQ(got, model.allocate(wanted, alignment)) << "seed " << seed << ", step " << step;
-        got ? ++given : ++refused;
-        if (!got) continue;
-        ASSERT_EQ(got->offset % alignment, 0u);
-        ASSERT_LE(got->offset + got->bytes, bytes);
-        for (const Extent& other : live) {
-          ASSERT_TRUE(other.offset + other.bytes <= got->offset ||
-                      got->offset + got->bytes <= other.offset);
-        }
-        live.push_back(*got);
-      } else {
-        const auto chosen = live.begin() + drawn(3, static_cast<std::uint32_t>(live.size()));
-        circle.free(*chosen);
-        model.free(*chosen);
-        live.erase(chosen);
-      }
-      ASSERT_EQ(circle.held_bytes(), model.held()) << "seed " << seed << ", step " << step;
-      ASSERT_EQ(circle.live(), live.size());
-    }
-    for (const Extent& extent : live) circle.free(extent);
-    ASSERT_EQ(circle.held_bytes(), 0u) << seed;
-    ASSERT_TRUE(circle.allocate(bytes)) << seed;
-  }
-  // Neither is rare.
-  EXPECT_GT(refused, given / 10);
-  EXPECT_GT(given, refused / 10);
+  testing::expect_as_model<CircularAllocator, CircleModel>(
+      {1, 2, 3}, [](const CircularAllocator& circle, const CircleModel& model) {
+        ASSERT_EQ(circle.held_bytes(), model.held());
+      });
 }
 
 }  // namespace

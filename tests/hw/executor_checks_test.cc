@@ -7,12 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "hw/executor.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/support/draft.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::testing {
 namespace {
@@ -25,14 +25,11 @@ std::string error_of(const Draft& draft, bool bitwise = true) {
   Loop loop;
   LoopRanks ranks(schedule, loop);
   for (std::uint32_t r = 0; r < draft.ranks; ++r) ranks.transport(r).bitwise = bitwise;
-  try {
+  return testing::error_of([&] {
     ranks.set_up(plain);
     ranks.begin();
     EXPECT_TRUE(ranks.finish());
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(ExecutorChecks, AMessageHasAsManyBytesAsItsReceive) {

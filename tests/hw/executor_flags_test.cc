@@ -11,6 +11,7 @@
 #include "hw/executor.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/support/draft.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::testing {
 namespace {
@@ -35,12 +36,7 @@ Draft polled(const std::vector<Slice>& flags) {
 }
 
 std::string error_of(const Schedule& schedule) {
-  try {
-    const hw::RankProgram program(schedule, RankId(1));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { const hw::RankProgram program(schedule, RankId(1)); });
 }
 
 std::vector<Slice> small_slices() {
@@ -255,12 +251,8 @@ TEST(ExecutorFlags, AreInMemoryOfOnesOwn) {
       EXPECT_NO_THROW(make());
       continue;
     }
-    try {
-      make();
-      ADD_FAILURE();
-    } catch (const InternalError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("op 1 (poll, rank 1) polls buffer 0, which is given"));
-    }
+    EXPECT_THAT(testing::error_of<InternalError>(make),
+                HasSubstr("op 1 (poll, rank 1) polls buffer 0, which is given"));
   }
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "hw/mesh/secret.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::hw {
@@ -114,12 +114,8 @@ TEST_F(MeshSecret, TheUsersOwnIsInTheHomeDirectory) {
 
 TEST_F(MeshSecret, WhereNothingCanBeMadeTheCureIsNamed) {
   setenv("XDG_CONFIG_HOME", file("no folder").c_str(), 1);
-  try {
-    Secret::of_user();
-    FAIL();
-  } catch (const EnvironmentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("give all ranks the same --secret FILE"));
-  }
+  EXPECT_THAT(testing::error_of<EnvironmentError>([&] { Secret::of_user(); }),
+              HasSubstr("give all ranks the same --secret FILE"));
 }
 
 // Ranks of one host come at once.

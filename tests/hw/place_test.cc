@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {
@@ -36,12 +37,7 @@ Variables without(Variables variables, const std::string& name) {
 }
 
 std::string refusal(const Variables& variables) {
-  try {
-    place(variables);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "none";
+  return testing::error_of([&] { place(variables); });
 }
 
 const Variables kOpenMpi = {{"OMPI_COMM_WORLD_RANK", "2"},
@@ -145,9 +141,9 @@ TEST(LaunchPlace, Flux) {
   EXPECT_EQ(place(with(flux, {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}))->launcher, Launcher::kFlux);
   EXPECT_EQ(place(with(flux, kHydra))->launcher, Launcher::kPmi);
   EXPECT_FALSE(place({{"FLUX_TASK_RANK", "0"}, {"FLUX_JOB_SIZE", "1"}}));
-  EXPECT_NE(refusal(with(flux, {{"FLUX_TASK_RANK", "4"}})), "none");
-  EXPECT_NE(refusal(without(flux, "FLUX_TASK_RANK")), "none");
-  EXPECT_NE(refusal(with(flux, {{"FLUX_JOB_SIZE", "x"}})), "none");
+  EXPECT_NE(refusal(with(flux, {{"FLUX_TASK_RANK", "4"}})), "");
+  EXPECT_NE(refusal(without(flux, "FLUX_TASK_RANK")), "");
+  EXPECT_NE(refusal(with(flux, {{"FLUX_JOB_SIZE", "x"}})), "");
 }
 
 TEST(LaunchPlace, WhoStartedIt) {
@@ -172,10 +168,10 @@ TEST(LaunchPlace, ValuesThatMeanNothing) {
     EXPECT_EQ(refusal(with(kOpenMpi, {{"OMPI_COMM_WORLD_RANK", value}})),
               std::string("the environment's OMPI_COMM_WORLD_RANK is \"") + value +
                   "\"; expected a whole number");
-    EXPECT_NE(refusal(with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", value}})), "none");
-    EXPECT_NE(refusal(with(kHydra, {{"PMI_RANK", value}})), "none");
-    EXPECT_NE(refusal(with(kSlurm, {{"SLURM_PROCID", value}})), "none");
-    EXPECT_NE(refusal(with(kSlurm, {{"SLURM_STEP_NUM_TASKS", value}})), "none");
+    EXPECT_NE(refusal(with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", value}})), "");
+    EXPECT_NE(refusal(with(kHydra, {{"PMI_RANK", value}})), "");
+    EXPECT_NE(refusal(with(kSlurm, {{"SLURM_PROCID", value}})), "");
+    EXPECT_NE(refusal(with(kSlurm, {{"SLURM_STEP_NUM_TASKS", value}})), "");
   }
 }
 
@@ -187,10 +183,10 @@ TEST(LaunchPlace, ValuesThatDoNotFitTogether) {
   EXPECT_EQ(refusal(without(kOpenMpi, "OMPI_COMM_WORLD_SIZE")),
             "the environment has OMPI_COMM_WORLD_RANK and not OMPI_COMM_WORLD_SIZE; expected both "
             "or neither");
-  EXPECT_NE(refusal(without(kHydra, "PMI_RANK")), "none");
-  EXPECT_NE(refusal(without(kSlurm, "SLURM_PROCID")), "none");
-  EXPECT_NE(refusal(with(kSlurm, {{"SLURM_PROCID", "8"}})), "none");
-  EXPECT_NE(refusal(with(kSlurm, {{"SLURM_STEP_NODELIST", "n[03-05"}})), "none");
+  EXPECT_NE(refusal(without(kHydra, "PMI_RANK")), "");
+  EXPECT_NE(refusal(without(kSlurm, "SLURM_PROCID")), "");
+  EXPECT_NE(refusal(with(kSlurm, {{"SLURM_PROCID", "8"}})), "");
+  EXPECT_NE(refusal(with(kSlurm, {{"SLURM_STEP_NODELIST", "n[03-05"}})), "");
 }
 
 TEST(LaunchPlace, FirstHost) {

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "hw/mesh.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -29,12 +30,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 std::string refusal(const RankNeeds& needs, const HostLimits& limits) {
-  try {
-    hw::require_limits(needs, limits);
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>([&] { hw::require_limits(needs, limits); });
 }
 
 // A host of which nothing is too little.

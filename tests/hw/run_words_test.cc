@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "hw/call/service_wire.h"
 #include "hw/call/service_words.h"
 #include "hw/leader_words.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -29,12 +29,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // What is said of them; nothing if they are what they should be.
 template <class Read>
 std::string refusal(const Bytes& bytes, const Read& read) {
-  try {
-    hw::read_from(7, "word", bytes, read);
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>([&] { hw::read_from(7, "word", bytes, read); });
 }
 
 // The whole is taken, no part of it is, and nothing with more behind it.

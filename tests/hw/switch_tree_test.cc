@@ -17,6 +17,7 @@
 #include "hw/testbed/guest.h"
 #include "hw/testbed/scripts.h"
 #include "machine/platform.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {
@@ -40,12 +41,7 @@ SwitchTree tree_of(const char* platform, std::uint32_t ranks) {
 
 // What switch_tree() says against it.
 std::string refusal_of(const Wiring& wiring) {
-  try {
-    switch_tree(wiring);
-  } catch (const Unsupported& refusal) {
-    return refusal.what();
-  }
-  return "nothing";
+  return testing::error_of<Unsupported>([&] { switch_tree(wiring); });
 }
 std::string refusal_of(const char* platform, std::uint32_t ranks) {
   return refusal_of(Wiring(machine::parse_platform_spec(platform), ranks));

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "hw/verbs/device_choice.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {
@@ -42,12 +43,7 @@ VerbsOptions named(const std::string& device) {
 }
 
 std::string refusal(const std::vector<PortDescription>& ports, const VerbsOptions& options) {
-  try {
-    choose_port(ports, options, kHost);
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>([&] { choose_port(ports, options, kHost); });
 }
 
 // The rule, told once more: all that fit, those of the host before the others.
@@ -191,14 +187,9 @@ TEST(GidChoice, ByIndexIsThatOneOrTellsWhichThereAre) {
   const std::vector<PortGid> gids{{0, link_local(1), 1}, {3, ipv4(7), 2}};
   EXPECT_EQ(gid_of(gids, true, 0), 0);
   EXPECT_EQ(gid_of(gids, true, 3), 3);
-  try {
-    gid_of(gids, true, 1);
-    ADD_FAILURE() << "it has no such GID";
-  } catch (const EnvironmentError& error) {
-    EXPECT_STREQ(error.what(),
-                 "verbs: x port 1 has no GID 1 (--gid-index); it has 0 (fe80::1, RoCE v1), 3 "
-                 "(10.9.0.7, RoCE v2)");
-  }
+  EXPECT_EQ(testing::error_of<EnvironmentError>([&] { gid_of(gids, true, 1); }),
+            "verbs: x port 1 has no GID 1 (--gid-index); it has 0 (fe80::1, RoCE v1), 3 "
+            "(10.9.0.7, RoCE v2)");
 }
 
 TEST(PartitionChoice, IsAPlaceOrAKeyWhicheverItsMembership) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "hw/verbs/multicast_group.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {
@@ -56,14 +57,10 @@ TEST(VerbsMulticastGroup, IsJoinedByPortsOfItsKind) {
 }
 
 TEST(VerbsMulticastGroup, NamesWhatItCannotJoin) {
-  try {
-    join_group(ipv4(239, 192, 0, 1), "none0", "rxe9 port 1");
-    ADD_FAILURE() << "joined on an interface that there is not";
-  } catch (const EnvironmentError& error) {
-    EXPECT_THAT(error.what(),
-                ::testing::HasSubstr("multicast: rxe9 port 1: finding the interface to join "
-                                     "239.192.0.1 on 'none0' failed"));
-  }
+  EXPECT_THAT(testing::error_of<EnvironmentError>(
+                  [&] { join_group(ipv4(239, 192, 0, 1), "none0", "rxe9 port 1"); }),
+              ::testing::HasSubstr("multicast: rxe9 port 1: finding the interface to join "
+                                   "239.192.0.1 on 'none0' failed"));
   // Loopback takes members.
   EXPECT_GE(join_group(ipv4(239, 192, 0, 1), "lo", "rxe9 port 1").get(), 0);
 }

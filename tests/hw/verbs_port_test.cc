@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "hw/verbs/address.h"
 #include "hw/verbs/port.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {
@@ -145,12 +146,7 @@ TEST(VerbsAddress, MismatchesOfRanksWithAChannelAreThrownAlikeByAll) {
   const std::vector<VerbsPort> ports{roce("a", 1), roce("b", 2), roce("c", 3, 1),
                                      infiniband("d", 4)};
   const auto message = [&](const std::vector<Address>& of) {
-    try {
-      require_matches(of);
-    } catch (const EnvironmentError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return testing::error_of<EnvironmentError>([&] { require_matches(of); });
   };
   // Those that talk to each other match.
   EXPECT_EQ(message(addresses(ports, {{0, 1}, {1, 0}, {2, 2}})), "");

@@ -15,6 +15,7 @@
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
 #include "tests/property/rdmc_schedules.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -33,12 +34,7 @@ std::string defect(const std::string& text) {
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    compile(sched::parse_spec(text));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { compile(sched::parse_spec(text)); });
 }
 
 class Lockstep : public ::testing::TestWithParam<std::string> {};

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "sched/compile.h"
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -266,14 +266,9 @@ TEST(Compose, SaysWhatIsWrong) {
   const auto error_of = [&](auto&& change) -> std::string {
     std::vector<Part> parts = {sound, sound};
     change(parts[1]);
-    try {
-      compose(parts, 2);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+    return testing::error_of([&] { compose(parts, 2); });
   };
-  EXPECT_EQ(error_of([](Part&) {}), "no error");
+  EXPECT_EQ(error_of([](Part&) {}), "");
   EXPECT_THAT(error_of([](Part& p) { p.rank_of = {RankId(0)}; }), HasSubstr("part 1: 1 ranks"));
   EXPECT_THAT(error_of([](Part& p) { p.rank_of[1] = RankId(2); }), HasSubstr("2 is no rank"));
   EXPECT_THAT(error_of([](Part& p) { p.rank_of[1] = RankId(0); }), HasSubstr("stands twice"));

@@ -312,4 +312,15 @@ class RandomSchedule {
       channels_;
 };
 
+/// Every other time nothing is delayed.
+inline machine::DelayPlan maybe_delays(Dice& dice, const sched::Schedule& schedule) {
+  return dice.one_in(2) ? machine::DelayPlan{} : random_delays(dice, schedule);
+}
+
+/// What a failure names.
+inline std::string sample_text(std::uint32_t seed, const machine::Platform& platform,
+                               const machine::DelayPlan& plan = {}) {
+  return "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+}
+
 }  // namespace slackline::testing

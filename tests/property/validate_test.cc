@@ -147,8 +147,7 @@ TEST(Validate, IsExactOnHundredsOfRandomRunsWhereTheOrderIsKept) {
     const Schedule schedule = compile(sched::parse_spec(spec));
     if (schedule.op_count() == 0) continue;
     const Platform platform = testing::random_platform(dice, NicDiscipline::kSerial);
-    const machine::DelayPlan plan =
-        dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
+    const machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
     const std::vector<double> none(schedule.op_count(), 0);
     const std::vector<OpId> ops = analysis::choose_ops(none, OpChoice::kRandom, 12, seed);
     const Held held = hold(schedule, platform, plan, ops, dice.pick({0.0, 0.7, 2.0}),

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <limits>
 
 #include "base/error.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/program_writer.h"
 #include "sched/workloads/calls/call_memory.h"
+#include "sched/workloads/calls/message_limits.h"
 
 namespace slackline::sched {
 namespace {
@@ -21,22 +21,13 @@ constexpr std::uint32_t kLookedFor = 64;
 void check(const Spec& spec) {
   const CallOptions& call = spec.own<CallOptions>();
   check(spec.multicast);
-  if (spec.messages == 0) throw InputError("messages: 0; expected at least 1");
   if (spec.slots == 0) throw InputError("slots: 0; expected at least 1");
   if (call.chunks == 0) throw InputError("chunks: 0; expected at least 1");
   if (call.chunk_limit == 0) throw InputError("chunk-limit: 0; expected at least 1");
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (spec.multicast.bytes > kMost / spec.messages - 2 * kCallWord) {
-    throw InputError(fmt::format("messages: {} of {} bytes; expected less than {} bytes together",
-                                 spec.messages, spec.multicast.bytes, kMost));
-  }
   if (spec.messages > (1u << 30)) {
     throw InputError(fmt::format("messages: {}; expected at most {}", spec.messages, 1u << 30));
   }
-  if (call_ops(spec) >= 1ull << 31) {
-    throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected less",
-                                 spec.messages, spec.multicast.ranks - 1, call_ops(spec)));
-  }
+  check_message_limits(spec, 2 * kCallWord, call_ops);
 }
 
 class CallPrograms {

@@ -1,14 +1,12 @@
 #include "sched/workloads/calls/ring_buffer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "base/error.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/program_writer.h"
+#include "sched/workloads/calls/message_limits.h"
 
 namespace slackline::sched {
 namespace {
@@ -23,17 +21,8 @@ std::uint32_t report_count(const Spec& spec) {
 
 void check(const Spec& spec) {
   check(spec.multicast);
-  if (spec.messages == 0) throw InputError("messages: 0; expected at least 1");
   if (spec.slots == 0) throw InputError("slots: 0; expected at least 1");
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (spec.multicast.bytes > kMost / spec.messages - kNumberBytes) {
-    throw InputError(fmt::format("messages: {} of {} bytes; expected less than {} bytes together",
-                                 spec.messages, spec.multicast.bytes, kMost));
-  }
-  if (ring_buffer_ops(spec) >= 1ull << 31) {
-    throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected less",
-                                 spec.messages, spec.multicast.ranks - 1, ring_buffer_ops(spec)));
-  }
+  check_message_limits(spec, kNumberBytes, ring_buffer_ops);
 }
 
 class RingBuffer {

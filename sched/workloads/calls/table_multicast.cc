@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "sched/pattern/shared_options.h"
 #include "sched/program_writer.h"
+#include "sched/workloads/calls/message_limits.h"
 
 namespace slackline::sched {
 namespace {
@@ -39,27 +39,16 @@ void check(const Spec& spec) {
     throw InputError(
         fmt::format("senders: {}; expected 1 to {}, the ranks", senders, spec.multicast.ranks));
   }
-  if (spec.messages == 0) throw InputError("messages: 0; expected at least 1");
   if (batch == 0) throw InputError("batch: 0; expected at least 1");
   if (spec.slots == 0 || spec.slots % batch != 0) {
     throw InputError(fmt::format("slots: {}; expected a multiple of the batch, as {}", spec.slots,
                                  (spec.slots / batch + std::uint64_t{1}) * batch));
   }
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (spec.multicast.bytes > kMost / spec.messages / senders - kWordBytes) {
-    throw InputError(fmt::format("messages: {} of {} bytes; expected less than {} bytes together",
-                                 std::uint64_t{spec.messages} * senders, spec.multicast.bytes,
-                                 kMost));
-  }
   if (std::uint64_t{spec.messages} * senders > kMostCount) {
     throw InputError(fmt::format("messages: {} of each of {} senders; expected at most {} together",
                                  spec.messages, senders, kMostCount));
   }
-  if (table_multicast_ops(spec) >= kMaxOps) {
-    throw InputError(fmt::format("messages: {} to {} ranks make {} operations; expected less",
-                                 spec.messages, spec.multicast.ranks - 1,
-                                 table_multicast_ops(spec)));
-  }
+  check_message_limits(spec, kWordBytes, table_multicast_ops, senders);
 }
 
 class TableMulticast {

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <optional>
 #include <queue>
 
 #include "base/enum_names.h"

@@ -1,7 +1,6 @@
 // What a hash table holds in the end.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>

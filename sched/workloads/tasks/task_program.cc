@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "sched/compile.h"
 #include "sched/dissemination.h"
+#include "sched/pattern/spec.h"
 #include "sched/workloads/tasks/mark_barrier.h"
 
 namespace slackline::sched {

@@ -1,5 +1,4 @@
 // Gets and puts of the tasks of sched/workloads/tasks/task_program.h.
-#include <vector>
 
 #include "sched/operands.h"
 #include "sched/workloads/tasks/task_program.h"

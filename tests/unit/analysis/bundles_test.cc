@@ -1,10 +1,10 @@
 // Bundles in closed form, on the event engine.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline {
@@ -142,13 +142,8 @@ TEST(Bundles, OverflowWithoutAWindowNeverGathers) {
 
 TEST(Bundles, WhatNobodyFlushesIsNamed) {
   Puts p(sched::Bundle::kTraditional, 2, 1'000'000);
-  try {
-    p.run();
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "op 0 (put, rank 0) never leaves the bundle of channel 0: expected a flush");
-  }
+  EXPECT_EQ(testing::error_of([&] { p.run(); }),
+            "op 0 (put, rank 0) never leaves the bundle of channel 0: expected a flush");
 }
 
 TEST(Bundles, TheAnalyticEngineLeavesThemToEvents) {

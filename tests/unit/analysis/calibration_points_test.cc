@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::analysis {
 namespace {
@@ -12,12 +13,7 @@ namespace {
 constexpr const char* kHead = "kind,bytes,messages,seconds\n";
 
 std::string error_of(const std::string& text) {
-  try {
-    read_points(text, "points.csv");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { read_points(text, "points.csv"); });
 }
 
 TEST(CalibrationPoints, AreReadWithTheirLines) {

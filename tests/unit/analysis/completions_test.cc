@@ -2,7 +2,6 @@
 // bytes take 1 us on the wire, the way 3 us, and a completion is there 2 us after its event).
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,10 +10,9 @@
 #include "analysis/engines/longest_path.h"
 #include "analysis/engines/stream.h"
 #include "analysis/slack/timed_slack.h"
-#include "analysis/slack/tolerance.h"
 #include "base/error.h"
 #include "sched/text.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/message_case.h"
 
 namespace slackline {
@@ -29,8 +27,7 @@ using testing::Program;
 using testing::us;
 
 void expect_case(const MessageCase& c) {
-  testing::expect_seen(c, analysis::run_events({c.schedule, c.platform, c.delays, c.policy}));
-  testing::expect_seen(c, analysis::run_analytic({c.schedule, c.platform, c.delays, c.policy}));
+  testing::expect_seen_by(c, analysis::run_events, analysis::run_analytic);
 }
 
 // Rank 0 sends `count` messages of 1000 bytes, which nothing waits for.

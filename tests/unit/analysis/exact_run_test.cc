@@ -48,12 +48,12 @@ Sample random_sample(std::uint32_t seed, bool may_share) {
   testing::vary_routing(platform.topology, seed);
   if (dice.one_in(4)) testing::random_node(dice, platform);
   if (dice.one_in(2)) platform.placement = {machine::Placement::Kind::kRandom, dice.below(100), ""};
-  DelayPlan plan = dice.one_in(2) ? DelayPlan{} : testing::random_delays(dice, schedule);
+  DelayPlan plan = testing::maybe_delays(dice, schedule);
   // PCIe holds a third of those that it may. Nothing is drawn for it.
   if (platform.nic == NicDiscipline::kSerial && seed % 3 == 0) {
     platform.pcie = {machine::Rate{25'000'000'000}, 256, 24};
   }
-  std::string what = "seed " + std::to_string(seed) + " on " + platform.spec() + "\n" + plan.text();
+  std::string what = testing::sample_text(seed, platform, plan);
   return {std::move(schedule), platform, plan, what};
 }
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/error_of.h"
+
 namespace slackline::analysis {
 namespace {
 
@@ -50,14 +52,12 @@ TEST(InThreads, EndsEarlyIfWhoIsToldThrows) {
 TEST(InThreads, ThrowsTheFirstPiecesError) {
   for (const std::uint32_t jobs : {1u, 2u, 8u}) {
     for (int again = 0; again < 50; ++again) {
-      try {
-        in_threads(100, jobs, [](std::uint32_t i) {
-          if (i >= 13) throw std::runtime_error(std::to_string(i));
-        });
-        FAIL();
-      } catch (const std::runtime_error& error) {
-        EXPECT_STREQ(error.what(), "13");
-      }
+      EXPECT_EQ(testing::error_of<std::runtime_error>([&] {
+                  in_threads(100, jobs, [](std::uint32_t i) {
+                    if (i >= 13) throw std::runtime_error(std::to_string(i));
+                  });
+                }),
+                "13");
     }
   }
 }
@@ -89,20 +89,19 @@ TEST(InThreads, WhoeverThrowsFirstTheFirstPiecesErrorIsThrown) {
   for (const std::uint32_t early : {0u, 1u}) {
     std::atomic<std::uint32_t> told{99};
     std::atomic<std::uint32_t> begun{0};
-    try {
-      in_threads(
-          2, 2,
-          [&](std::uint32_t i) {
-            ++begun;
-            while (begun != 2) std::this_thread::yield();
-            if (i != early) await(told, 1);
-            throw std::runtime_error(std::to_string(i));
-          },
-          [&](std::uint32_t done) { told = done; });
-      FAIL();
-    } catch (const std::runtime_error& error) {
-      EXPECT_STREQ(error.what(), "0") << early;
-    }
+    EXPECT_EQ(testing::error_of<std::runtime_error>([&] {
+                in_threads(
+                    2, 2,
+                    [&](std::uint32_t i) {
+                      ++begun;
+                      while (begun != 2) std::this_thread::yield();
+                      if (i != early) await(told, 1);
+                      throw std::runtime_error(std::to_string(i));
+                    },
+                    [&](std::uint32_t done) { told = done; });
+              }),
+              "0")
+        << early;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {
@@ -27,12 +28,9 @@ struct Case {
   std::string finding(const sched::Trace& trace) const {
     const machine::Wiring wiring(platform, schedule.rank_count());
     const machine::Paths paths(schedule, wiring, plan);
-    try {
+    return testing::error_of<InternalError>([&] {
       require_within_capacity({schedule, platform, wiring}, paths, trace);
-    } catch (const InternalError& error) {
-      return error.what();
-    }
-    return "";
+    });
   }
   sched::Trace run() const { return run_events({schedule, platform, plan}); }
 };

@@ -70,8 +70,7 @@ Tally compare(machine::NicDiscipline nic, std::uint32_t seeds) {
     testing::Dice dice(seed);
     const sched::Schedule schedule = testing::RandomSchedule(dice, 5, 25).build();
     const machine::Platform on = testing::random_platform(dice, nic);
-    const machine::DelayPlan plan =
-        dice.one_in(2) ? machine::DelayPlan{} : testing::random_delays(dice, schedule);
+    const machine::DelayPlan plan = testing::maybe_delays(dice, schedule);
     const auto trace = longest_path({schedule, on, plan});
     if (!trace) continue;
     ++tally.answered;

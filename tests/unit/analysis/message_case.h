@@ -10,6 +10,7 @@
 #include "machine/delay_plan.h"
 #include "machine/issue_policy.h"
 #include "machine/platform.h"
+#include "machine/setting.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
 #include "tests/unit/analysis/program.h"
@@ -62,6 +63,13 @@ inline void expect_seen(const MessageCase& c, const sched::Trace& trace) {
     expect(seen.wire_us, times.wire_s, "wire");
     expect(seen.done_us, times.done_s, "done");
   }
+}
+
+/// Holds the run of the case by each of these engines.
+template <class... Run>
+void expect_seen_by(const MessageCase& c, Run&&... run) {
+  const machine::Setting setting(c.schedule, c.platform, c.delays, c.policy);
+  (expect_seen(c, run(setting)), ...);
 }
 
 }  // namespace slackline::testing

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/message_case.h"
 
 namespace slackline {
@@ -47,11 +48,7 @@ Platform threads_of(std::uint32_t ranks, std::uint32_t sharers) {
 }
 
 void expect_locked(const testing::MessageCase& c) {
-  for (const sched::Trace& trace : {analysis::run_events({c.schedule, c.platform, c.delays}),
-                                    analysis::run_flows({c.schedule, c.platform, c.delays}),
-                                    analysis::run_analytic({c.schedule, c.platform, c.delays})}) {
-    testing::expect_seen(c, trace);
-  }
+  testing::expect_seen_by(c, analysis::run_events, analysis::run_flows, analysis::run_analytic);
 }
 
 // An empty message of the post that ends then.
@@ -359,14 +356,11 @@ TEST(QueuePairs, AreRefusedWhereTheyAreNotCarriedOut) {
   p.builder().channel(c).bundle_bytes = 3'000;
   p.put(c, 1'000);
   const Schedule schedule = p.build();
-  try {
-    analysis::run_events({schedule, threads_of(2, 2)});
-    ADD_FAILURE() << "not refused";
-  } catch (const Unsupported& refused) {
-    EXPECT_STREQ(refused.what(),
-                 "channel 0 gathers messages, which are posted together; expected none on a "
-                 "platform with qp_lock");
-  }
+  EXPECT_EQ(testing::error_of<Unsupported>([&] {
+              analysis::run_events({schedule, threads_of(2, 2)});
+            }),
+            "channel 0 gathers messages, which are posted together; expected none on a "
+            "platform with qp_lock");
 }
 
 }  // namespace

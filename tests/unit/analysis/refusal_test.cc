@@ -6,7 +6,7 @@
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/longest_path.h"
 #include "base/error.h"
-#include "sched/builder.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/broken_schedules.h"
 
 namespace slackline {
@@ -18,12 +18,8 @@ using ::testing::HasSubstr;
 template <class Expected>
 void expect_refused(const BrokenSchedule& broken) {
   const auto by = [&](auto run, const char* engine) {
-    try {
-      run();
-      ADD_FAILURE() << engine << " ran " << broken.name;
-    } catch (const Expected& error) {
-      EXPECT_THAT(error.what(), HasSubstr(broken.message)) << engine << ", " << broken.name;
-    }
+    EXPECT_THAT(testing::error_of<Expected>(run), HasSubstr(broken.message))
+        << engine << ", " << broken.name;
   };
   const machine::Platform platform;
   by([&] { analysis::run_events({broken.schedule, platform}); }, "event engine");

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 
 #include "analysis/engines/analytic.h"
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "machine/static_forms.h"
 #include "sched/value_bytes.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/message_case.h"
 
 namespace slackline {
@@ -69,12 +69,7 @@ sched::Trace run(Program& p) {
 }
 
 std::string error_of(Program& p) {
-  try {
-    run(p);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { run(p); });
 }
 
 void expect_us(double time_s, double us) { EXPECT_NEAR(time_s * 1e6, us, 1e-9); }

@@ -38,10 +38,7 @@ Platform with_service_thread() {
 }
 
 void expect_case(const MessageCase& c) {
-  const machine::Setting setting(c.schedule, c.platform, c.delays, c.policy);
-  testing::expect_seen(c, analysis::run_events(setting));
-  testing::expect_seen(c, analysis::run_analytic(setting));
-  testing::expect_seen(c, analysis::run_flows(setting));
+  testing::expect_seen_by(c, analysis::run_events, analysis::run_analytic, analysis::run_flows);
 }
 
 TEST(ServiceThread, TakesTheCoreForEachCompletion) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "base/mix.h"
 #include "machine/setting.h"
 #include "sched/verify.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::analysis {
 namespace {
@@ -304,17 +304,13 @@ TEST(Stealing, DecidingAsItRunsMakesUpForASlowRank) {
 
 std::string refusal(const StealOptions& options, const std::string& platform,
                     const machine::DelayPlan& delays = machine::kNoDelays) {
-  try {
-    search(options, machine::load_platform(platform), delays);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of<Error>(
+      [&] { search(options, machine::load_platform(platform), delays); });
 }
 
 TEST(Stealing, RefusesWhatItDoesNotKnow) {
   const StealOptions good = options_of("T1", 3, 2);
-  EXPECT_EQ(refusal(good, "fractus"), "no error");
+  EXPECT_EQ(refusal(good, "fractus"), "");
   EXPECT_THAT(refusal(good, "star:o_poll=1us"), HasSubstr("completions that cost the processor"));
   EXPECT_EQ(refusal(good,
                     "star:ranks_per_node=2,threads_per_process=2,threads_per_qp=2,"

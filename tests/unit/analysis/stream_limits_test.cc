@@ -8,6 +8,7 @@
 #include "analysis/engines/stream.h"
 #include "analysis/engines/stream_noise.h"
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::analysis {
 namespace {
@@ -15,13 +16,10 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string refusal(const std::string& spec, const machine::DelayPlan& plan = {}) {
-  try {
+  return testing::error_of([&] {
     stream(sched::parse_spec(spec), machine::parse_platform_spec("star:rate=100Gbps,o_post=1us"),
            plan);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(StreamLimits, DrawsOfARanksLaterOperationsAreItsOwn) {

@@ -13,6 +13,7 @@
 #include "sched/kept_memory.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::analysis {
 namespace {
@@ -92,14 +93,11 @@ TEST(TestedResults, FullTableIsReported) {
   std::string text(kInserts);
   text.replace(text.find("attempts 4 outcome actual\npre"), 10, "attempts 1");
   const Schedule schedule = sched::read_text(text);
-  try {
-    run_events({schedule, one_microsecond()});
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "region 1 (retry, from op 2 (compare_swap, rank 1)) has failed all of its 1 "
-                 "attempts");
-  }
+  EXPECT_EQ(testing::error_of([&] {
+              run_events({schedule, one_microsecond()});
+            }),
+            "region 1 (retry, from op 2 (compare_swap, rank 1)) has failed all of its 1 "
+            "attempts");
 }
 
 // One puts after 10 us; the other looks until something is there, or until it is that very thing.

@@ -11,6 +11,7 @@
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "sched/compile.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::analysis {
@@ -185,12 +186,8 @@ TEST(Tolerance, StaysWithinItsRange) {
 
 TEST(Tolerance, RefusesWhatIsNotThere) {
   const auto refusal = [](const Parameter& parameter, const machine::DelayPlan& plan = {}) {
-    try {
-      tolerance_of(two_sends(), parameter, platform(), plan);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return testing::error_of<Error>(
+        [&] { tolerance_of(two_sends(), parameter, platform(), plan); });
   };
   EXPECT_THAT(refusal({.kind = Kind::kLaneTime, .rank = sched::RankId(2)}),
               ::testing::HasSubstr("rank 2 does not exist; expected 0 to 1"));
@@ -287,13 +284,10 @@ TEST(Tolerance, OfARangeBesideZero) {
 
 TEST(Tolerance, OfAnOperationOfAScheduleWithoutIsRefused) {
   Program none(1);
-  try {
-    tolerance_of(none.build(), {.kind = Kind::kOpDelay, .op = sched::OpId(0)});
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "tolerance: op 0 does not exist; expected a schedule that has one");
-  }
+  EXPECT_EQ(testing::error_of([&] {
+              tolerance_of(none.build(), {.kind = Kind::kOpDelay, .op = sched::OpId(0)});
+            }),
+            "tolerance: op 0 does not exist; expected a schedule that has one");
 }
 
 }  // namespace

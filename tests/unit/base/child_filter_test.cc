@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::base {
 namespace {
@@ -22,12 +23,7 @@ TEST(FilterThrough, PassesMoreThanAnyBufferHolds) {
 }
 
 std::string error_of(const std::vector<std::string>& command, const std::string& input = "") {
-  try {
-    filter_through(command, input, "install it");
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>([&] { filter_through(command, input, "install it"); });
 }
 
 TEST(FilterThrough, NamesTheCure) {

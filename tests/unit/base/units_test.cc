@@ -7,17 +7,13 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
 
 std::string refusal_of_bytes(std::string_view text) {
-  try {
-    parse_bytes(text, "bytes");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { parse_bytes(text, "bytes"); });
 }
 
 TEST(Units, ReadsBytes) {
@@ -74,12 +70,8 @@ TEST(Units, ReadsCounts) {
   for (const std::string text : {"", "0", "6", "-3", "3x", " 3", "3.0", "18446744073709551616"}) {
     EXPECT_THROW(parse_count(text, "n", 1, 5), InputError) << text;
   }
-  try {
-    parse_count("0", "ranks", 1, 5);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "ranks: '0' is not a whole number from 1 to 5");
-  }
+  EXPECT_EQ(testing::error_of([&] { parse_count("0", "ranks", 1, 5); }),
+            "ranks: '0' is not a whole number from 1 to 5");
 }
 
 TEST(Units, FormatsInTheLargestUnitThatDivides) {

@@ -10,6 +10,7 @@
 #include "cli/link_use.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::cli {
 namespace {
@@ -239,14 +240,9 @@ TEST(RequireSound, NamesTheFirstErrorAndHowManyMore) {
   EXPECT_NO_THROW(require_sound(found, "x.sched"));
   found.push_back({Code::kRaw, Severity::kError, {}, "op 1 reads"});
   found.push_back({Code::kPost, Severity::kError, {}, "rank 2 lacks"});
-  try {
-    require_sound(found, "x.sched");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "x.sched: the schedule is broken: raw: op 1 reads (and 1 more); expected one that "
-                 "`slackline check` proves");
-  }
+  EXPECT_EQ(testing::error_of([&] { require_sound(found, "x.sched"); }),
+            "x.sched: the schedule is broken: raw: op 1 reads (and 1 more); expected one that "
+            "`slackline check` proves");
 }
 
 }  // namespace

@@ -5,12 +5,12 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "engines/other_simulators.h"
 #include "sched/compile.h"
 #include "sched/text.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::engines {
 namespace {
@@ -88,12 +88,7 @@ TEST_P(EveryEngine, ThrowsWhatItSaysThatItRefuses) {
         EXPECT_NO_THROW(engine().run(setting));
         continue;
       }
-      try {
-        engine().run(setting);
-        ADD_FAILURE() << engine().name << " takes what it refuses: " << *why;
-      } catch (const Unsupported& error) {
-        EXPECT_EQ(error.what(), *why);
-      }
+      EXPECT_EQ(testing::error_of<Unsupported>([&] { engine().run(setting); }), *why);
     }
   }
 }
@@ -131,13 +126,11 @@ TEST(OtherSimulators, RefuseFiguresThatTheyHaveNoPlaceFor) {
       {"switches=switch", "switches"}};
   for (const auto& [figure, lacking] : cases) {
     const machine::Platform platform = machine::parse_platform_spec("star:" + figure);
-    try {
-      makespan_s(*loggopsim, {schedule, platform});
-      ADD_FAILURE() << figure;
-    } catch (const Unsupported& refusal) {
-      EXPECT_EQ(refusal.what(), "loggopsim: " + lacking +
-                                    ", which it has no figure for; expected a platform without");
-    }
+    EXPECT_EQ(
+        testing::error_of<Unsupported>([&] {
+          makespan_s(*loggopsim, {schedule, platform});
+        }),
+        "loggopsim: " + lacking + ", which it has no figure for; expected a platform without");
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::engines {
 namespace {
@@ -18,12 +19,7 @@ HtsimNetwork network_of(std::string_view spec, std::uint32_t ranks = 4) {
 }
 
 std::string refusal(std::string_view spec) {
-  try {
-    network_of(spec);
-  } catch (const Unsupported& refused) {
-    return refused.what();
-  }
-  return "none";
+  return testing::error_of<Unsupported>([&] { network_of(spec); });
 }
 
 TEST(HtsimNetwork, WritesAStarAsOneRackOfAllRanks) {

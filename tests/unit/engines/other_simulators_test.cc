@@ -5,13 +5,13 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
 #include "machine/platform.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 #include "sched/import/goal.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::engines {
 namespace {
@@ -31,12 +31,7 @@ std::string unheeded(std::string_view simulator, const std::string& spec, const 
 std::string refusal(std::string_view simulator, const sched::Schedule& schedule,
                     const std::string& on) {
   const machine::Platform platform = machine::parse_platform_spec(on);
-  try {
-    named(simulator).job({schedule, platform}, "x");
-  } catch (const Unsupported& refused) {
-    return refused.what();
-  }
-  return "";
+  return testing::error_of<Unsupported>([&] { named(simulator).job({schedule, platform}, "x"); });
 }
 
 TEST(OtherSimulators, FiguresThatTheyDoNotGoByAreNamed) {

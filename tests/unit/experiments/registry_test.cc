@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "experiments/plot.h"
+#include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::experiments {
@@ -119,12 +120,8 @@ TEST(Registry, NamesAreDistinct) {
 
 TEST(Registry, RefusesAnUnknownName) {
   EXPECT_THROW(find_experiment("rdmc-fig99"), InputError);
-  try {
-    find_experiment("rdmc-fig88");
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("did you mean 'rdmc-fig8'?"));
-  }
+  EXPECT_THAT(testing::error_of([&] { find_experiment("rdmc-fig88"); }),
+              ::testing::HasSubstr("did you mean 'rdmc-fig8'?"));
 }
 
 }  // namespace

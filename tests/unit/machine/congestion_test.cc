@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "machine/platform.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {
@@ -23,12 +23,7 @@ std::string error(const std::string& spec) {
 }
 
 std::string unsupported(const std::string& spec) {
-  try {
-    parse_platform_spec(spec);
-  } catch (const Unsupported& refusal) {
-    return refusal.what();
-  }
-  return "";
+  return testing::error_of<Unsupported>([&] { parse_platform_spec(spec); });
 }
 
 TEST(CongestionFigures, AreOffAndUnwrittenUnlessGiven) {

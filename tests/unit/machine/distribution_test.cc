@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {
@@ -192,23 +193,18 @@ TEST(Distribution, ReplaysATraceFromAPlaceOfEachRank) {
 }
 
 std::string error_of(const Distribution& distribution) {
-  try {
-    validate(distribution, "here");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "(no error)";
+  return testing::error_of([&] { validate(distribution, "here"); });
 }
 
 TEST(Distribution, RefusesWhatNoDistributionHas) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(error_of(constant(Time{-1})), "here: a time of -1 ps; expected at least 0, and an end");
-  EXPECT_NE(error_of(constant(sched::kForever)), "(no error)");
+  EXPECT_NE(error_of(constant(sched::kForever)), "");
   EXPECT_EQ(error_of(uniform(Time{3000}, Time{2000})),
             "here: low is 3ns and high is 2ns; expected low at most high");
   EXPECT_EQ(error_of(uniform(Time{-3}, Time{2})),
             "here: a low of -3 ps; expected at least 0, and an end");
-  EXPECT_NE(error_of(uniform(Time{0}, sched::kForever)), "(no error)");
+  EXPECT_NE(error_of(uniform(Time{0}, sched::kForever)), "");
   EXPECT_EQ(error_of(exponential(Time{-3})),
             "here: a mean of -3 ps; expected at least 0, and an end");
   EXPECT_EQ(error_of(lognormal(Time{-3}, 1)),
@@ -217,15 +213,15 @@ TEST(Distribution, RefusesWhatNoDistributionHas) {
             "here: a sigma of -1; expected a finite number of at least 0");
   EXPECT_EQ(error_of(lognormal(Time{1}, std::nan(""))),
             "here: a sigma of nan; expected a finite number of at least 0");
-  EXPECT_NE(error_of(lognormal(Time{1}, kInfinity)), "(no error)");
+  EXPECT_NE(error_of(lognormal(Time{1}, kInfinity)), "");
   EXPECT_EQ(error_of(trace({})), "here: a trace of 0 times; expected 1 to 524288");
-  EXPECT_NE(error_of(trace(std::vector<Time>(kMaxTraceValues + 1))), "(no error)");
+  EXPECT_NE(error_of(trace(std::vector<Time>(kMaxTraceValues + 1))), "");
   EXPECT_EQ(error_of(trace({Time{1}, Time{-2}})),
             "here: a value of -2 ps; expected at least 0, and an end");
   for (const Distribution& fine : {constant(Time{0}), constant(kLongest), uniform(Time{0}, Time{0}),
                                    uniform(Time{0}, kLongest), exponential(Time{0}),
                                    lognormal(Time{0}, 0), trace({Time{0}})}) {
-    EXPECT_EQ(error_of(fine), "(no error)");
+    EXPECT_EQ(error_of(fine), "");
   }
 }
 

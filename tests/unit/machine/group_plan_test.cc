@@ -12,6 +12,7 @@
 #include "machine/group/plan.h"
 #include "sched/compile.h"
 #include "sched/verify.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {
@@ -85,12 +86,8 @@ TEST(GroupPlan, RefusedPatternsHaveNoFixedFirstSource) {
       }
     }
     EXPECT_TRUE(differs) << pattern;
-    try {
-      GroupPlan group(shape_of(pattern, 4));
-      FAIL() << pattern;
-    } catch (const Unsupported& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("groups cannot take " + pattern));
-    }
+    EXPECT_THAT(testing::error_of<Unsupported>([&] { GroupPlan group(shape_of(pattern, 4)); }),
+                ::testing::HasSubstr("groups cannot take " + pattern));
   }
 }
 

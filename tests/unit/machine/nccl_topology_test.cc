@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "machine/platform.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
@@ -46,13 +47,7 @@ Platform read(const std::string& text, const NcclFigures& figures = {}) {
 }
 
 std::string error_of(const std::string& text, const NcclFigures& figures = {}) {
-  try {
-    read(text, figures);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "";
+  return testing::error_of<Error>([&] { read(text, figures); });
 }
 
 TEST(NcclTopology, GpusAreRanksAndNicsAreRails) {
@@ -226,14 +221,9 @@ TEST(NcclTopology, IsAPlatformWithFiguresOfItsOwn) {
   const std::string untold = folder.write("u.xml", host(gpu(0, kSwitched) + nic(0, "")));
   EXPECT_EQ(load_platform(untold + ":rate=50Gbps").rate.bits_per_second, 50'000'000'000u);
   const std::string other = folder.write("s.xml", "<platform version=\"4.1\"/>");
-  try {
-    load_platform(other);
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              other + ": it is not NCCL's topology (<system>); expected that, or simgrid:file=" +
-                  other + " for SimGrid's platforms");
-  }
+  EXPECT_EQ(testing::error_of([&] { load_platform(other); }),
+            other + ": it is not NCCL's topology (<system>); expected that, or simgrid:file=" +
+                other + " for SimGrid's platforms");
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "machine/wiring.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {
@@ -49,12 +49,8 @@ TEST(NodeCount, IsWhatANetworkTakes) {
 TEST(NodeCount, OnlyAPresetsFileSaysIt) {
   const std::string head = "schema = 1\nname = \"mine\"\n";
   EXPECT_EQ(node_count(platform_from_toml(head, "mine.toml")), std::nullopt);
-  try {
-    platform_from_toml(head + "nodes = 16\n", "mine.toml");
-    FAIL() << "expected an InputError";
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::StartsWith("mine.toml:3: nodes: "));
-  }
+  EXPECT_THAT(testing::error_of([&] { platform_from_toml(head + "nodes = 16\n", "mine.toml"); }),
+              ::testing::StartsWith("mine.toml:3: nodes: "));
   const std::string fractus = "schema = 1\nname = \"fractus\"\n";
   EXPECT_EQ(node_count(platform_from_toml(fractus + "nodes = 16\n", "f.toml")), 16u);
   EXPECT_THROW(platform_from_toml(fractus + "nodes = 17\n", "f.toml"), InputError);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {
@@ -205,12 +206,7 @@ TEST(Paths, ARankFailsAtTheFirstOfItsTimes) {
 }
 
 std::string refusal_of(const DelayPlan& plan) {
-  try {
-    const Racks racks(plan);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "(no error)";
+  return testing::error_of([&] { const Racks racks(plan); });
 }
 
 TEST(Paths, RefuseWhatTheNetworkDoesNotHave) {

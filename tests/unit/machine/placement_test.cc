@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
@@ -75,12 +76,8 @@ TEST(Placement, PlacesNodesOfSeveralRanks) {
   const Route far = wiring.route(RankId(7), RankId(8));
   EXPECT_FALSE(far.local);
   EXPECT_EQ(far.links, (std::vector{LinkId(0), LinkId(3)}));
-  try {
-    placed("two-level:racks=2,hosts=2,ranks_per_node=2", 9);
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("5 nodes on 4 hosts; expected no more nodes than hosts"));
-  }
+  EXPECT_THAT(testing::error_of([&] { placed("two-level:racks=2,hosts=2,ranks_per_node=2", 9); }),
+              HasSubstr("5 nodes on 4 hosts; expected no more nodes than hosts"));
 }
 
 TEST(Placement, TakesRoutesFromTheRanksHosts) {
@@ -128,15 +125,9 @@ class PlacementFile : public ::testing::Test {
     return "two-level:racks=2,hosts=4,placement=file:" + folder_.write("hosts.txt", content);
   }
   std::string error(const std::string& content, std::uint32_t ranks) const {
-    try {
-      placed(spec(content), ranks);
-    } catch (const InputError& refusal) {
-      const std::string message = refusal.what();
-      EXPECT_EQ(message.find('\n'), std::string::npos);
-      EXPECT_THAT(message, HasSubstr("expected"));
-      return message;
-    }
-    return "(no error)";
+    const std::string message = slackline::testing::error_of([&] { placed(spec(content), ranks); });
+    EXPECT_THAT(message, HasSubstr("expected"));
+    return message;
   }
   const slackline::testing::TempFolder folder_;
 };

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "sched/builder.h"
 #include "sched/value_bytes.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {
@@ -124,12 +125,7 @@ OpArguments arguments_of(Operand operand, Operand compare = {}, Operand address 
 
 // The message with which posting fails.
 std::string refusal(Bench& bench, OpId op, double now_s) {
-  try {
-    bench.operands().read(op.value, now_s);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { bench.operands().read(op.value, now_s); });
 }
 
 TEST(RunMemory, AtomicsActOnTheirWord) {

@@ -4,17 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <queue>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "machine/platform.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {
@@ -607,13 +605,10 @@ TEST(WiringOf, RefusesWhatCannotBeLaidOut) {
 
 TEST(Wiring, RefusesWaysThatTakeLongerThanATime) {
   const auto refusal = [](const std::string& spec) -> std::string {
-    try {
+    return testing::error_of([&] {
       const Wiring wiring(parse_platform_spec(spec), 4);
       for (std::uint32_t r = 0; r < 4; ++r) wiring.route(RankId(0), RankId(r));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    });
   };
   // Three switches: the latency, and twice the hop's.
   const std::string racks = "two-level:racks=2,hosts=2,rate=8Gbps,latency=1s,hop_latency=";

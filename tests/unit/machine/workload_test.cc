@@ -5,15 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <set>
 
 #include "base/error.h"
 #include "machine/workload_result.h"
-#include "sched/compile.h"
 #include "sched/verify.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::machine {
@@ -28,12 +27,7 @@ using ::testing::HasSubstr;
 Workload read(const std::string& text) { return workload_from_toml(text, "w.toml"); }
 
 std::string error_of(const std::string& text) {
-  try {
-    read(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { read(text); });
 }
 
 std::vector<std::uint32_t> values(const std::vector<RankId>& ranks) {
@@ -216,12 +210,7 @@ arrivals = { file = "arrivals.txt" }
   EXPECT_EQ(load_workload(folder.write("w.toml", text + "messages = 2\n")).messages.size(), 2u);
 
   const auto fails = [&](const std::string& contents) -> std::string {
-    try {
-      load_workload(folder.write("w.toml", contents));
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
+    return testing::error_of([&] { load_workload(folder.write("w.toml", contents)); });
   };
   EXPECT_THAT(fails(text + "messages = 5\n"), HasSubstr("the file has 4 times; expected 5"));
   folder.write("arrivals.txt", "1us\n3us\n2us\n");

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "sched/text.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::offload {
 namespace {
@@ -149,19 +150,17 @@ TEST(MessageGraph, OnlyBarriersNeedSends) {
 }
 
 TEST(MessageGraph, WhatWaitsInACircleIsRefused) {
-  try {
-    MessageGraph(sched::read_text(
-        "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
-        "channel 0 from 0 to 1\nchannel 1 from 1 to 0\nrank 0\n  0 recv on 1 writes 0[8+8B]\n"
-        "  1 send on 0 reads 0[0+8B] after done:0\nrank 1\n  2 recv on 0 writes 1[8+8B]\n"
-        "  3 send on 1 reads 1[0+8B] after done:2\n",
-        "s"));
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "offload: op 1 (send, rank 0) waits in a circle; expected a schedule that check "
-              "proves");
-  }
+  EXPECT_EQ(
+      testing::error_of([&] {
+        MessageGraph(sched::read_text(
+            "slackline schedule 1\nranks 2\nbuffer 0 rank 0 bytes 64\nbuffer 1 rank 1 bytes 64\n"
+            "channel 0 from 0 to 1\nchannel 1 from 1 to 0\nrank 0\n  0 recv on 1 writes 0[8+8B]\n"
+            "  1 send on 0 reads 0[0+8B] after done:0\nrank 1\n  2 recv on 0 writes 1[8+8B]\n"
+            "  3 send on 1 reads 1[0+8B] after done:2\n",
+            "s"));
+      }),
+      "offload: op 1 (send, rank 0) waits in a circle; expected a schedule that check "
+      "proves");
 }
 
 }  // namespace

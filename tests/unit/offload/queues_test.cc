@@ -16,6 +16,7 @@
 #include "sched/builder.h"
 #include "sched/compile.h"
 #include "sched/text.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::offload {
 namespace {
@@ -35,12 +36,7 @@ constexpr Mode kModes[] = {Mode::kSqWait, Mode::kMqEnable, Mode::kRdmcMq};
 
 template <class Error>
 std::string error_of(const auto& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of<Error>(run);
 }
 
 TEST(QueueText, ComesBackAsItWas) {

@@ -9,6 +9,7 @@
 #include "offload/compile_queues.h"
 #include "sched/compile.h"
 #include "sched/text.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::offload {
 namespace {
@@ -93,28 +94,23 @@ TEST(Splitting, ManagementQueuesGoOnInOthers) {
 
 TEST(Splitting, WhatIsTooLongIsRefusedByName) {
   const auto refusal = [](const Schedule& schedule, const QueueOptions& options) -> std::string {
-    try {
-      compile_queues(schedule, options);
-    } catch (const Unsupported& error) {
-      return error.what();
-    }
-    return "none";
+    return testing::error_of<Unsupported>([&] { compile_queues(schedule, options); });
   };
   QueueOptions options = options_of(Mode::kSqWait, Readiness::kNone, 4);
   options.split = false;
-  EXPECT_EQ(refusal(blocks(4), options), "none");
+  EXPECT_EQ(refusal(blocks(4), options), "");
   EXPECT_EQ(refusal(blocks(5), options),
             "offload: op 4 (send, rank 0): its channel takes more than the 4 entries of a queue, "
             "and splitting is off");
   options = options_of(Mode::kRdmcMq, Readiness::kNone, 6);
   options.split = false;
-  EXPECT_EQ(refusal(blocks(3), options), "none");
+  EXPECT_EQ(refusal(blocks(3), options), "");
   EXPECT_EQ(refusal(blocks(4), options),
             "offload: the order queue of rank 0 has 8 entries, more than the 6 of a queue, and "
             "splitting is off");
   options = {};
   options.limits.message_bytes = 16;
-  EXPECT_EQ(refusal(blocks(2), options), "none");
+  EXPECT_EQ(refusal(blocks(2), options), "");
   options.limits.message_bytes = 15;
   EXPECT_EQ(refusal(blocks(2), options), "offload: op 0 (send, rank 0): a message has at most 15");
 
@@ -127,11 +123,11 @@ TEST(Splitting, WhatIsTooLongIsRefusedByName) {
       "  3 recv on 1 writes 2[8+8]\n  4 send step 1 on 2 reads 2[0+16] after done:2 done:3\n"
       "rank 3\n  5 recv step 1 on 2 writes 3[0+16]\npre 0[0+8] value 0\npre 1[0+8] value 1\n",
       "gathered");
-  EXPECT_EQ(refusal(gathered, options_of(Mode::kSqWait, Readiness::kHandshake, 5)), "none");
+  EXPECT_EQ(refusal(gathered, options_of(Mode::kSqWait, Readiness::kHandshake, 5)), "");
   EXPECT_EQ(refusal(gathered, options_of(Mode::kSqWait, Readiness::kHandshake, 4)),
             "offload: op 4 (send, rank 2): it waits for more than a queue holds");
-  EXPECT_EQ(refusal(gathered, options_of(Mode::kSqWait, Readiness::kNone, 4)), "none");
-  EXPECT_EQ(refusal(gathered, options_of(Mode::kMqEnable, Readiness::kHandshake, 4)), "none");
+  EXPECT_EQ(refusal(gathered, options_of(Mode::kSqWait, Readiness::kNone, 4)), "");
+  EXPECT_EQ(refusal(gathered, options_of(Mode::kMqEnable, Readiness::kHandshake, 4)), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "sched/builder.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 
@@ -25,12 +26,7 @@ inline Channel joining(std::uint32_t src, std::uint32_t dst) {
 
 /// The message with which building fails; empty if it does not.
 inline std::string refusal(ScheduleBuilder& builder) {
-  try {
-    builder.build();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { builder.build(); });
 }
 
 }  // namespace slackline::sched

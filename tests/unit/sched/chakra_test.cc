@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/write_file.h"
-#include "sched/compile.h"
 #include "sched/export/chakra_schema.h"
 #include "sched/file.h"
 #include "sched/import/chakra.h"
@@ -23,6 +22,7 @@
 #include "sched/import/goal.h"
 #include "sched/text.h"
 #include "sched/verify.h"
+#include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -98,14 +98,7 @@ Schedule read(const std::vector<std::string>& ranks, const ChakraOptions& option
 }
 
 std::string error_of(const std::vector<std::string>& ranks, const ChakraOptions& options = {}) {
-  try {
-    read(ranks, options);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
-    return error.what();
-  }
-  return "";
+  return testing::error_of<Error>([&] { read(ranks, options); });
 }
 
 TEST(Chakra, IsWhatIsWritten) {
@@ -172,14 +165,9 @@ TEST(Chakra, AWaitForAnIssueWaitsForWhatThatWaitsFor) {
   op.lane = 1;
   lanes.add_edge(one, lanes.add(op, {Time{1}, {}, {}, {}}), On::kIssued);
   const Schedule refused = lanes.build();
-  try {
-    write_chakra(refused);
-    ADD_FAILURE();
-  } catch (const Unsupported& error) {
-    EXPECT_STREQ(error.what(),
-                 "chakra: op 1 (calc, rank 0) waits for the issue of op 0 (calc, rank 0), which is "
-                 "on another lane; expected one before it on its lane, or a wait for its end");
-  }
+  EXPECT_EQ(testing::error_of<Unsupported>([&] { write_chakra(refused); }),
+            "chakra: op 1 (calc, rank 0) waits for the issue of op 0 (calc, rank 0), which is "
+            "on another lane; expected one before it on its lane, or a wait for its end");
 }
 
 // What waits for a join waits for what the join waits for, wherever it stands.
@@ -235,12 +223,8 @@ TEST(Chakra, JoinsOfManyForManyAreRefused) {
   for (const OpId each : before) b.add_edge(each, join);
   op.kind = OpKind::kCalc;
   for (std::uint32_t i = 0; i < kMany; ++i) b.add_edge(join, b.add(op, {Time{1}, {}, {}, {}}));
-  try {
-    write_chakra(b.build());
-    ADD_FAILURE();
-  } catch (const Unsupported& error) {
-    EXPECT_THAT(error.what(), HasSubstr("with what joins put together the traces have more than"));
-  }
+  EXPECT_THAT(testing::error_of<Unsupported>([&] { write_chakra(b.build()); }),
+              HasSubstr("with what joins put together the traces have more than"));
 }
 
 TEST(Chakra, CollectivesAreProved) {
@@ -431,12 +415,7 @@ TEST(ChakraFiles, AreFoundByAnyOfTheirNames) {
   EXPECT_FALSE(chakra_files(folder + "/a/t.2.et"));
   EXPECT_FALSE(chakra_files(folder + "/a/u"));
   const auto error_at = [&](const char* path) -> std::string {
-    try {
-      chakra_files(folder + path);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+    return testing::error_of([&] { chakra_files(folder + path); });
   };
   EXPECT_EQ(error_at("/b/t.0.et"),
             folder + "/b/t.1.et: it is missing, and " + folder +

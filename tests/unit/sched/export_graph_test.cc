@@ -16,6 +16,7 @@
 #include "sched/export/exporter.h"
 #include "sched/export/graph.h"
 #include "sched/graph.h"
+#include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -209,24 +210,17 @@ TEST(Exporters, DynamicSchedulesAreRefusedWhereTheyMeanNothing) {
   const Schedule schedule = testing::queue_push();
   for (const char* format : {"dot", "graphml", "events-dot", "events-graphml", "goal", "goal-bin",
                              "csv", "msccl-xml", "mscclpp-json"}) {
-    try {
-      find_exporter(format)->write(schedule);
-      ADD_FAILURE() << format;
-    } catch (const Unsupported& error) {
-      EXPECT_EQ(error.what(), std::string(format) +
-                                  " takes static schedules only: op 2 (compare_swap, rank 0) opens "
-                                  "a retry region");
-    }
+    EXPECT_EQ(testing::error_of<Unsupported>([&] { find_exporter(format)->write(schedule); }),
+              std::string(format) +
+                  " takes static schedules only: op 2 (compare_swap, rank 0) opens "
+                  "a retry region");
   }
 }
 
 TEST(Exporters, AFileOfEachRankTakesStaticSchedulesOnly) {
-  try {
-    find_exporter("chakra")->write_ranks(testing::queue_push());
-    ADD_FAILURE();
-  } catch (const Unsupported& error) {
-    EXPECT_THAT(error.what(), ::testing::StartsWith("chakra takes static schedules only: op 2 "));
-  }
+  EXPECT_THAT(testing::error_of<Unsupported>(
+                  [&] { find_exporter("chakra")->write_ranks(testing::queue_push()); }),
+              ::testing::StartsWith("chakra takes static schedules only: op 2 "));
 }
 
 TEST(Exporters, AreFoundByName) {

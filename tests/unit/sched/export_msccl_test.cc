@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sched/export/msccl.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {
@@ -194,12 +195,7 @@ TEST(ExportMsccl, ReducesInPlace) {
 }
 
 std::string refusal(const Schedule& schedule) {
-  try {
-    write_msccl(schedule);
-  } catch (const Unsupported& error) {
-    return error.what();
-  }
-  return "written";
+  return testing::error_of<Unsupported>([&] { write_msccl(schedule); });
 }
 
 TEST(ExportMsccl, NamesTheLimitThatIsPassed) {

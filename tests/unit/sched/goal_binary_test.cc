@@ -1,7 +1,6 @@
 // GOAL as bytes: read as its text is, and nothing believed that the bytes only say.
 #include "sched/export/goal_binary.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +11,7 @@
 #include "sched/export/goal.h"
 #include "sched/import/goal.h"
 #include "sched/text.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -71,13 +71,7 @@ std::string with(std::string bytes, std::size_t at, T value) {
 }
 
 std::string error_of(const std::string& bytes) {
-  try {
-    read_goal_binary(bytes, "x.bin");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "";
+  return testing::error_of<Error>([&] { read_goal_binary(bytes, "x.bin"); });
 }
 
 TEST(GoalBinary, RefusesWhatItsNumbersDoNotAgreeOn) {

@@ -17,7 +17,7 @@
 #include "sched/export/goal.h"
 #include "sched/export/goal_binary.h"
 #include "sched/file.h"
-#include "sched/import/goal.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -30,12 +30,7 @@ using slackline::testing::PeerOp;
 using slackline::testing::PeerRank;
 
 std::string peer_error(const std::string& text) {
-  try {
-    GoalPeerReader::read(text);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<std::runtime_error>([&] { GoalPeerReader::read(text); });
 }
 
 // The peer of the tests itself, by what their program was seen to do.
@@ -178,13 +173,8 @@ TEST(GoalPeer, ALaneThatItsCpusCannotNameIsRefused) {
     return b.build();
   };
   EXPECT_EQ(GoalPeerReader::read(write_goal(on_lane(255)))[0].ops[0].cpu, 255);
-  try {
-    write_goal(on_lane(256));
-    FAIL();
-  } catch (const Unsupported& error) {
-    EXPECT_STREQ(error.what(),
-                 "goal: op 0 (join, rank 0) is on lane 256; GOAL's cpus are 0 to 255");
-  }
+  EXPECT_EQ(testing::error_of<Unsupported>([&] { write_goal(on_lane(256)); }),
+            "goal: op 0 (join, rank 0) is on lane 256; GOAL's cpus are 0 to 255");
 }
 
 // Where those programs are installed, they read it themselves.

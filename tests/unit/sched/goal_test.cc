@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <random>
 
 #include "base/error.h"
@@ -13,6 +12,7 @@
 #include "sched/import/goal.h"
 #include "sched/text.h"
 #include "sched/verify.h"
+#include "tests/support/error_of.h"
 #include "tests/support/goal_peer.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -26,12 +26,7 @@ using ::testing::StartsWith;
 
 template <class Error>
 std::string error_of(const std::string& text) {
-  try {
-    read_goal(text, "x.goal");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of<Error>([&] { read_goal(text, "x.goal"); });
 }
 
 constexpr const char* kPingPong = R"(// a comment
@@ -236,14 +231,11 @@ TEST(Goal, SizesMeetInTheirOrderWhateverIsEager) {
       "num_ranks 2\nrank 0 {\nsend 10b to 1\nsend 90b to 1\n}\n"
       "rank 1 {\nrecv 90b from 0\nrecv 10b from 0\n}\n";
   for (const std::optional<std::uint64_t> eager : {std::optional<std::uint64_t>(), {10}, {90}}) {
-    try {
-      read_goal(text, "x.goal", {eager, false});
-      ADD_FAILURE();
-    } catch (const InputError& error) {
-      EXPECT_STREQ(error.what(),
-                   "x.goal:3: the send on line 3 of rank 0 sends 10 bytes, but the recv on line 7 "
-                   "of rank 1 (line 7) receives 90; expected equal sizes");
-    }
+    EXPECT_EQ(testing::error_of([&] {
+                read_goal(text, "x.goal", {eager, false});
+              }),
+              "x.goal:3: the send on line 3 of rank 0 sends 10 bytes, but the recv on line 7 "
+              "of rank 1 (line 7) receives 90; expected equal sizes");
   }
 }
 
@@ -341,12 +333,8 @@ TEST(Goal, RefusesOperationsWithoutACounterpart) {
   op.writes = b.add_slice({BufferId(0), 0, 8});
   b.add(op);
   const Schedule schedule = b.build();
-  try {
-    write_goal(schedule);
-    FAIL();
-  } catch (const Unsupported& error) {
-    EXPECT_STREQ(error.what(), "goal: op 0 (get, rank 0) has no counterpart in GOAL");
-  }
+  EXPECT_EQ(testing::error_of<Unsupported>([&] { write_goal(schedule); }),
+            "goal: op 0 (get, rank 0) has no counterpart in GOAL");
 }
 
 TEST(Goal, EveryPrefixAndEveryChangedByteReadsOrIsRefused) {

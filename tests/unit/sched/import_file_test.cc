@@ -14,7 +14,7 @@
 #include "sched/export/json.h"
 #include "sched/file.h"
 #include "sched/text.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 #include "tests/unit/sched/sample_schedules.h"
 
@@ -142,12 +142,9 @@ TEST_F(Files, NoMoreIsReadThanIsOfUse) {
   for (const char* beginning : {"slackline schedule 1\n", " {", "num_ranks 2"}) {
     write_file(path("x"), beginning);
     fs::resize_file(path("x"), std::uintmax_t{3} << 30);
-    try {
-      load_schedule(path("x"), MemoryLimit::of(std::uint64_t{4} << 30));
-      ADD_FAILURE() << beginning;
-    } catch (const EnvironmentError& error) {
-      EXPECT_THAT(error.what(), StartsWith(path("x") + ": reading it takes about "));
-    }
+    EXPECT_THAT(testing::error_of<EnvironmentError>(
+                    [&] { load_schedule(path("x"), MemoryLimit::of(std::uint64_t{4} << 30)); }),
+                StartsWith(path("x") + ": reading it takes about "));
   }
 }
 

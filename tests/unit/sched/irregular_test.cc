@@ -1,5 +1,4 @@
 // The parts of irregular patterns: routes, addresses, options.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +12,7 @@
 #include "sched/compile.h"
 #include "sched/workloads/tasks/end_points.h"
 #include "sched/workloads/tasks/global_address.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -100,13 +100,10 @@ TEST(GlobalAddress, ALinearDelegateStaysInItsBlock) {
 }
 
 std::string refusal(const std::string& spec) {
-  try {
+  return testing::error_of([&] {
     // Whatever memory there is: what is wrong with a spec is not its size.
     compile(parse_spec(spec), MemoryLimit::of(~std::uint64_t{0}));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(IrregularSpecs, BadOnesAreNamed) {

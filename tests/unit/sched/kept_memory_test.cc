@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -112,12 +113,7 @@ TEST(KeptMemory, HasItsMost) {
         "\nchannel 0 from 0 to 0\nrank 0\n"
         "0 fetch_add on 0 reads 0[0+8] writes 0[0+8]\n1 fetch_add on 0 reads 1[0+8] writes "
         "1[0+8]\n");
-    try {
-      const sched::KeptMemory memory(schedule);
-    } catch (const InputError& e) {
-      return e.what();
-    }
-    return "";
+    return testing::error_of([&] { const sched::KeptMemory memory(schedule); });
   };
   constexpr std::uint64_t kMost = 1ull << 40;
   const std::string text =

@@ -10,6 +10,7 @@
 #include "sched/compile.h"
 #include "sched/text.h"
 #include "sched/verify.h"
+#include "tests/support/error_of.h"
 #include "tests/support/in_child.h"
 #include "tests/support/temp_folder.h"
 
@@ -69,12 +70,7 @@ TEST_F(FreeMemory, AddressesAreWhatTheirLimitLeaves) {
 }
 
 std::string refusal(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const EnvironmentError& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of<EnvironmentError>(body);
 }
 
 TEST(MemoryLimit, SaysWhatIsNeededAndWhatThereIs) {

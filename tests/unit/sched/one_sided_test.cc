@@ -9,6 +9,7 @@
 #include "sched/compile.h"
 #include "sched/verify.h"
 #include "sched/workloads/calls/component_access.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -85,12 +86,7 @@ TEST(OneSided, IsDeterminedByItsSpec) {
 
 TEST(OneSided, SaysWhatIsWrong) {
   const auto error = [](const std::string& more) -> std::string {
-    try {
-      made(more);
-    } catch (const InputError& wrong) {
-      return wrong.what();
-    }
-    return "";
+    return testing::error_of([&] { made(more); });
   };
   EXPECT_EQ(error("ranks=2,op=insert"),
             "op: 'insert'; expected put or get or fetch-add or compare-swap or "

@@ -9,6 +9,7 @@
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/sequential.h"
 #include "sched/pattern/shared_options.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -38,12 +39,7 @@ constinit const PatternEntry kGossipPattern = {"gossip", "ranks tell others draw
                                                kGossipOptions, gossip};
 
 std::string error_of(const PatternEntry& pattern, const std::string& text) {
-  try {
-    parse_options(pattern, text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { parse_options(pattern, text); });
 }
 
 TEST(OwnOptions, AreReadAndWritten) {

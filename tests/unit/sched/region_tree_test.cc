@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "sched/builder.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -112,15 +112,9 @@ TEST(RegionTree, IsWhatThePairsSay) {
 
 TEST(RegionTree, NamesWhatOverlaps) {
   const Schedule schedule = with_regions({{3, 6}, {1, 4}});
-  try {
-    const RegionTree tree(schedule);
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "region 0 (repeat, from op 3 (join, rank 0)) begins within region 1 (repeat, from "
-        "op 1 (join, rank 0)) and ends after it; expected one inside the other, or neither");
-  }
+  EXPECT_EQ(testing::error_of([&] { const RegionTree tree(schedule); }),
+            "region 0 (repeat, from op 3 (join, rank 0)) begins within region 1 (repeat, from "
+            "op 1 (join, rank 0)) and ends after it; expected one inside the other, or neither");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "sched/compile.h"
 #include "sched/pattern/rack_map.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 #include "tests/unit/sched/pattern_checker.h"
 
@@ -19,12 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string error_of(const std::string& text) {
-  try {
-    parse_spec(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { parse_spec(text); });
 }
 
 // A file in a folder of its own, gone with its guard.

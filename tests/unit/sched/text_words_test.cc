@@ -6,6 +6,7 @@
 #include "base/text_scan.h"
 #include "sched/builder.h"
 #include "sched/text.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 using ::testing::StartsWith;
 
 std::string error_of(const std::string& text) {
-  try {
-    read_text(text, "x.sched");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { read_text(text, "x.sched"); });
 }
 
 const std::string kHead =

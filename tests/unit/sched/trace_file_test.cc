@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {
@@ -44,12 +45,7 @@ Trace random_trace(std::uint64_t seed) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    read_trace(text, "x.trace");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { read_trace(text, "x.trace"); });
 }
 
 TEST(TraceFile, EveryBitComesBack) {
@@ -64,7 +60,7 @@ TEST(TraceFile, EveryBitComesBack) {
 
 TEST(TraceFile, ErrorsNameThePlace) {
   const std::string good = write_trace(random_trace(5));
-  ASSERT_EQ(error_of(good), "no error");
+  ASSERT_EQ(error_of(good), "");
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const std::size_t at = text.find(from);
@@ -89,7 +85,7 @@ TEST(TraceFile, ErrorsNameThePlace) {
 TEST(TraceFile, EveryPrefixIsRefused) {
   const std::string text = write_trace(random_trace(3));
   for (std::size_t n = 0; n + 2 < text.size(); ++n) {
-    EXPECT_NE(error_of(text.substr(0, n)), "no error") << n;
+    EXPECT_NE(error_of(text.substr(0, n)), "") << n;
   }
 }
 
@@ -153,7 +149,7 @@ TEST(TraceFile, IsWrittenToTheLetter) {
     EXPECT_NE(at, std::string::npos) << from;
     return error_of(changed.replace(at, from.size(), to));
   };
-  EXPECT_EQ(with("event", "else"), "no error");
+  EXPECT_EQ(with("event", "else"), "");
   EXPECT_EQ(with("\"schema\": 1", "\"schema\": 0"),
             "x.trace: schema: file of version 0; this program reads up to 1");
   EXPECT_THAT(with("[0.0,0.5]", "[0.0,-0.5]"),
@@ -162,7 +158,7 @@ TEST(TraceFile, IsWrittenToTheLetter) {
               ::testing::EndsWith("expected a time of at least 0"));
   EXPECT_THAT(with("[null,0]", "[null,2]"),
               ::testing::EndsWith("expected one of the 2 operations"));
-  EXPECT_EQ(with("[null,0]", "[null,1]"), "no error");
+  EXPECT_EQ(with("[null,0]", "[null,1]"), "");
   EXPECT_THAT(with("[1,0]", "[1]"), ::testing::EndsWith("expected 2 entries, as in done_s"));
   EXPECT_THAT(with("[0.0,null]", "[0.0,null,1]"),
               ::testing::EndsWith("expected 2 entries, as in done_s"));
@@ -170,7 +166,7 @@ TEST(TraceFile, IsWrittenToTheLetter) {
               ::testing::EndsWith("expected 2 entries, as in done_s"));
   EXPECT_THAT(with("[1,0]", "[1,4294967296]"), ::testing::StartsWith("x.trace: attempts"));
   // Without a title, and without what only gets and atomics have.
-  EXPECT_EQ(with("\"title\": \"a \\\"chain\\\"\",\n", ""), "no error");
+  EXPECT_EQ(with("\"title\": \"a \\\"chain\\\"\",\n", ""), "");
   trace.request_s.clear();
   trace.results.clear();
   const Trace back = read_trace(write_trace(trace), "f");

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/sched/verify_pair.h"
 
 namespace slackline::testing {
@@ -280,14 +280,9 @@ TEST(Verify, RefusesResultsAsAddresses) {
   OpArguments arguments;
   arguments.address_offset = {Operand::From::kResult, add, 8};
   d.ops[put.value].arguments = arguments;
-  try {
-    verify(d.build());
-    FAIL();
-  } catch (const Unsupported& error) {
-    EXPECT_STREQ(error.what(),
-                 "the verifier takes fixed addresses only: op 1 (put, rank 1) takes "
-                 "its address from the result of op 0 (fetch_add, rank 1)");
-  }
+  EXPECT_EQ(testing::error_of<Unsupported>([&] { verify(d.build()); }),
+            "the verifier takes fixed addresses only: op 1 (put, rank 1) takes "
+            "its address from the result of op 0 (fetch_add, rank 1)");
 }
 
 TEST(Verify, RefusesDynamicSchedules) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "sim/child_run.h"
 #include "sim/simgrid_engine.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/broken_schedules.h"
 
 namespace slackline {
@@ -20,12 +21,7 @@ using ::testing::HasSubstr;
 
 template <class Expected>
 void expect_thrown(const std::function<void()>& run, const std::string& message) {
-  try {
-    run();
-    ADD_FAILURE() << "nothing was thrown; expected: " << message;
-  } catch (const Expected& error) {
-    EXPECT_THAT(error.what(), HasSubstr(message));
-  }
+  EXPECT_THAT(testing::error_of<Expected>(run), HasSubstr(message));
 }
 
 template <class Expected>
