@@ -17,7 +17,6 @@
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
-#include "machine/run/graph.h"
 #include "sched/schedule.h"
 
 namespace slackline::machine {
@@ -27,11 +26,10 @@ template <class Core>
 class LookAhead {
  public:
   /// All references must outlive this.
-  LookAhead(const RunGraph& graph, const Paths& paths, const Core& core, const PortArbiter& large,
-            const PortArbiter& small)
-      : schedule_(graph.schedule()),
+  LookAhead(const sched::Schedule& schedule, const Paths& paths, const Core& core,
+            const PortArbiter& large, const PortArbiter& small)
+      : schedule_(schedule),
         ops_(schedule_.ops().data()),
-        graph_(graph),
         paths_(paths),
         core_(core),
         large_(large),
@@ -55,8 +53,7 @@ class LookAhead {
     if (event.kind() == Kind::kEnter) return;  // names a region's node
     const std::uint32_t op = event.op().value;
     __builtin_prefetch(ops_ + op);
-    core_.prefetch_times(op);
-    graph_.prefetch_node(op);
+    core_.prefetch_op(op);
   }
   // What its row leads to.
   [[gnu::always_inline]] void ask_for_others(ExecutionEvent event) const {
@@ -64,14 +61,13 @@ class LookAhead {
     if (kind == Kind::kEnter) return;
     const sched::Op& o = ops_[event.op().value];
     if (is_of_lane(kind)) {
-      graph_.prefetch_arcs(event.op().value);
+      core_.prefetch_arcs(event.op().value);
       core_.lanes().prefetch(event.op().value);
       if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv) return;
     }
     if (o.match.valid()) {
       __builtin_prefetch(ops_ + o.match.value);
-      core_.prefetch_times(o.match.value);
-      graph_.prefetch_node(o.match.value);
+      core_.prefetch_op(o.match.value);
     }
     if (!o.channel.valid()) return;
     paths_.prefetch_of(o.channel);
@@ -94,7 +90,6 @@ class LookAhead {
 
   const sched::Schedule& schedule_;
   const sched::Op* const ops_;
-  const RunGraph& graph_;
   const Paths& paths_;
   const Core& core_;
   const PortArbiter& large_;
