@@ -65,6 +65,7 @@ class LookAhead {
       core_.lanes().prefetch(event.op().value);
       if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv) return;
     }
+    if (is_of_port(kind)) return paths_.prefetch_of(o.channel);
     if (o.match.valid()) {
       __builtin_prefetch(ops_ + o.match.value);
       core_.prefetch_op(o.match.value);
@@ -80,10 +81,18 @@ class LookAhead {
     if (is_of_lane(kind)) core_.prefetch_waiting(event.op().value);
     const sched::Op& o = ops_[event.op().value];
     if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv || !o.channel.valid()) return;
+    if (is_of_port(kind)) {
+      const NicId nic = paths_[paths_.of(o.channel, kind == Kind::kReplyOutFree)].src_nic;
+      return (kind == Kind::kLargeOutFree ? large_ : small_).prefetch_out(nic);
+    }
     paths_.prefetch(paths_.of(o.channel, true));  // of the acknowledgement
     const Path& way = paths_[paths_.of(o.channel, false)];
     small_.prefetch(way.src_nic, way.dst_nic);
     large_.prefetch(way.src_nic, way.dst_nic);
+  }
+  // The next message of the NIC's queue may start.
+  static bool is_of_port(Kind kind) {
+    return kind == Kind::kOutFree || kind == Kind::kLargeOutFree || kind == Kind::kReplyOutFree;
   }
   // What waits for the operation comes to a lane of its rank.
   static bool is_of_lane(Kind kind) { return kind == Kind::kDone || kind == Kind::kLaneEnd; }
