@@ -111,7 +111,8 @@ class Paths {
   /// How many of a message's bytes pass the n-th of the path's links, rounded down.
   std::uint64_t bytes_over(PathId id, std::size_t n, std::uint64_t bytes) const {
     const std::uint64_t all = paths_[id.value].parts;
-    return bytes / all * parts(id, n) + bytes % all * parts(id, n) / all;
+    const std::uint64_t passing = parts(id, n);
+    return passing == all ? bytes : bytes / all * passing + bytes % all * passing / all;
   }
   /// The least number that the parts of every path divide.
   std::uint32_t common_parts() const { return common_parts_; }

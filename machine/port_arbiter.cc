@@ -16,7 +16,7 @@ bool PortArbiter::find_empty(Start& start) {
       dirty_.pop_back();
       continue;
     }
-    if (out_[target.rivals.top().src.value].first.empty) {
+    if (out_[target.rivals.top().src.value].first.bytes == 0) {
       begin(dst, start);
       return true;
     }
@@ -50,7 +50,7 @@ void PortArbiter::begin(NicId dst, Start& start) {
   const Rival rival = target.rivals.pop();
   OutPort& port = out_[rival.src.value];
   start = {rival.op, rival.src, dst, target.last.valid() ? target.last : port.last,
-           port.first.empty};
+           port.first.bytes};
   target.held = true;
   target.last = rival.op;
   port.held = true;
@@ -71,7 +71,7 @@ void PortArbiter::begin(NicId dst, Start& start) {
 // Who held a port last only says what others waited for.
 bool PortArbiter::goes_on_as(const PortArbiter& other) const {
   const auto same_message = [](const Message& a, const Message& b) {
-    return a.op == b.op && a.dst == b.dst && a.empty == b.empty;
+    return a.op == b.op && a.dst == b.dst && a.bytes == b.bytes;
   };
   for (std::size_t r = 0; r < out_.size(); ++r) {
     const OutPort& a = out_[r];

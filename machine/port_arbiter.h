@@ -22,18 +22,18 @@ class PortArbiter {
     sched::OpId op;
     NicId src;
     NicId dst;
-    sched::OpId behind;  // what it waited for last, a former holder of a port; none() if nothing
-    bool empty;          // as it joined
+    sched::OpId behind;   // what it waited for last, a former holder of a port; none() if nothing
+    std::uint64_t bytes;  // as it joined
   };
 
   explicit PortArbiter(std::uint32_t nics) : out_(nics), in_(nics) {}
 
-  /// The message of `op` joins the queue of `src`. `empty`: it has no bytes.
-  void join(double now_s, sched::OpId op, NicId src, NicId dst, bool empty) {
+  /// The message of `op`, of so many bytes, joins the queue of `src`.
+  void join(double now_s, sched::OpId op, NicId src, NicId dst, std::uint64_t bytes) {
     OutPort& port = out_[src.value];
-    if (port.any) return port.others.push_back({op, dst, empty});
+    if (port.any) return port.others.push_back({op, dst, bytes});
     port.any = true;
-    port.first = {op, dst, empty};
+    port.first = {op, dst, bytes};
     if (port.held) return;
     port.last = sched::OpId::none();
     head(now_s, src, port);
@@ -53,8 +53,11 @@ class PortArbiter {
 
   /// Has the processor load both ports. Inlined: see machine/run/look_ahead.h.
   [[gnu::always_inline]] void prefetch(NicId src, NicId dst) const {
-    __builtin_prefetch(&out_[src.value], 1);
+    prefetch_out(src);
     __builtin_prefetch(&in_[dst.value], 1);
+  }
+  [[gnu::always_inline]] void prefetch_out(NicId src) const {
+    __builtin_prefetch(&out_[src.value], 1);
   }
 
   void free_out(double now_s, NicId nic) {
@@ -76,7 +79,7 @@ class PortArbiter {
   struct Message {
     sched::OpId op;
     NicId dst;
-    bool empty;
+    std::uint64_t bytes;
   };
   // Mostly one message waits at a port, or one for it: so that one stands with what is known of the
   // port, in a line of a cache. What comes behind it has memory of its own.

@@ -1,6 +1,7 @@
 // A time for each of some slots, and the least of all: a tree in which each node has the lesser of
 // its two children. What is set is carried up when the least is asked for: a few paths one by one,
-// many in one sweep over the tree.
+// many in one sweep over the tree. What is over is taken out in one walk over the nodes that have
+// it.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +26,14 @@ class EndTimes {
     settle();
     return times_s_[1];
   }
-  /// A slot that has the least time; there must be one.
-  std::uint32_t least_slot() {
-    settle();
-    std::size_t node = 1;
-    while (node < leaves_) node = times_s_[2 * node] == times_s_[1] ? 2 * node : 2 * node + 1;
-    return static_cast<std::uint32_t>(node - leaves_);
+  /// Takes out every time before `until_s`, and `until_s` itself if `with_equal`; calls
+  /// visit(slot, time_s) for each, in order of slots.
+  template <class Visit>
+  void take(double until_s, bool with_equal, Visit&& visit) {
+    const auto is_over = [&](double time_s) {
+      return time_s < until_s || (with_equal && time_s == until_s);
+    };
+    if (is_over(least_s())) take_below(1, is_over, visit);
   }
 
  private:
@@ -39,6 +42,19 @@ class EndTimes {
 
   double least_below(std::size_t node) const {
     return std::min(times_s_[2 * node], times_s_[2 * node + 1]);
+  }
+  // The node has a time that is over.
+  template <class IsOver, class Visit>
+  void take_below(std::size_t node, const IsOver& is_over, Visit& visit) {
+    if (node >= leaves_) {
+      visit(static_cast<std::uint32_t>(node - leaves_), times_s_[node]);
+      times_s_[node] = kNever;
+      return;
+    }
+    for (const std::size_t child : {2 * node, 2 * node + 1}) {
+      if (is_over(times_s_[child])) take_below(child, is_over, visit);
+    }
+    times_s_[node] = least_below(node);
   }
   void settle() {
     if (set_.size() * kFewShare > leaves_) {

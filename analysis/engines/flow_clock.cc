@@ -36,12 +36,12 @@ bool FlowClock::advance() {
     if (!timers_.empty()) next_s = std::min(next_s, timers_.next_s());
     if (next_s == FlowShares::kNever) return false;
     if (change_network(next_s)) continue;
+    now_s_ = next_s;
+    timers_.pop_instant(now_s_, events_);
     // What leaves within the instant belongs to it, as any event.
-    flows_.take_ended(next_s + kInstant_s, next_s + kInstant_s == next_s,
-                      [&](sched::OpId op, double end_s) {
-                        timers_.push(end_s, {op, ExecutionEvent::Kind::kSent});
-                      });
-    now_s_ = timers_.pop_instant(events_);
+    flows_.take_ended(
+        now_s_ + kInstant_s, now_s_ + kInstant_s == now_s_,
+        [&](sched::OpId op, double) { events_.emplace_back(op, ExecutionEvent::Kind::kSent); });
     return true;
   }
 }

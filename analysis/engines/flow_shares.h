@@ -43,17 +43,14 @@ class FlowShares {
   /// When the first flow has left, if nothing changes; kNever without any. After settle().
   double next_end_s() { return ends_.least_s(); }
   /// Takes out every flow that has left by `until_s`, itself included if `with_equal`, and calls
-  /// visit(op, end_s).
+  /// visit(op, end_s), in no order.
   template <class Visit>
   void take_ended(double until_s, bool with_equal, Visit&& visit) {
     ended_.clear();
-    for (double end_s = next_end_s(); end_s < until_s || (with_equal && end_s == until_s);
-         end_s = next_end_s()) {
-      const std::uint32_t slot = ends_.least_slot();
+    ends_.take(until_s, with_equal, [&](std::uint32_t slot, double end_s) {
       visit(flows_[slot].op, end_s);
-      ends_.set(slot, kNever);
       ended_.push_back(slot);
-    }
+    });
     remove_all(ended_);
   }
   /// Takes out every flow whose path is cut by then, in order of their operations, and calls

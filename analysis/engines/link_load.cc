@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "analysis/engines/sent_together.h"
 #include "machine/completions.h"
@@ -37,6 +38,30 @@ double sent_by_done_s(const machine::Setting& setting, const machine::Paths& pat
          there_s;
 }
 
+struct UnderWay {
+  double begin_s;
+  double end_s;
+  machine::PathId path;
+};
+
+// The time in which something was under way on each link. In order of time one sort serves all of
+// them, and nothing has to be kept of a link but until when it is busy.
+void add_busy_times(const machine::Paths& paths, std::vector<UnderWay>& messages,
+                    std::vector<LinkLoad>& loads) {
+  std::sort(messages.begin(), messages.end(), [](const UnderWay& a, const UnderWay& b) {
+    return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s < b.end_s;
+  });
+  std::vector<double> until_s(loads.size(), 0);
+  for (const UnderWay& message : messages) {
+    for (const machine::LinkId link : paths.links(message.path)) {
+      double& busy_until_s = until_s[link.value];
+      if (message.end_s <= busy_until_s) continue;
+      loads[link.value].busy_s += message.end_s - std::max(message.begin_s, busy_until_s);
+      busy_until_s = message.end_s;
+    }
+  }
+}
+
 }  // namespace
 
 double sent_s(const machine::Setting& setting, const machine::Paths& paths,
@@ -59,7 +84,7 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
   const sched::Schedule& schedule = setting.schedule;
   const SentTogether together(schedule, &trace);
   std::vector<LinkLoad> loads(setting.wiring.links().size());
-  std::vector<std::vector<std::pair<double, double>>> busy(loads.size());
+  std::vector<UnderWay> messages;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
     if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
@@ -67,30 +92,20 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
     const std::uint64_t bytes = together.bytes(OpId(i));
     const std::uint64_t times = trace.ops[i].attempts;
     if (bytes == 0 || times == 0) continue;
-    const double end_s = sent_s(setting, paths, trace, OpId(i), bytes);
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+    const double wire_bytes = static_cast<double>(times) * paths.wire_bytes(path, bytes);
     const auto links = paths.links(path);
     for (std::size_t l = 0; l < links.size(); ++l) {
       LinkLoad& load = loads[links[l].value];
       load.bytes += times * paths.bytes_over(path, l, bytes);
-      load.wire_bytes +=
-          static_cast<double>(times) * paths.wire_bytes(path, bytes) * paths.share(path, l);
+      load.wire_bytes += wire_bytes * paths.share(path, l);
       load.messages += times;
-      const double begin_s = trace.ops[i].wire_s;
-      if (std::isfinite(end_s) && end_s >= begin_s) {
-        busy[links[l].value].emplace_back(begin_s, end_s);
-      }
     }
+    const double begin_s = trace.ops[i].wire_s;
+    const double end_s = sent_s(setting, paths, trace, OpId(i), bytes);
+    if (std::isfinite(end_s) && end_s >= begin_s) messages.push_back({begin_s, end_s, path});
   }
-  for (std::size_t l = 0; l < loads.size(); ++l) {
-    std::sort(busy[l].begin(), busy[l].end());
-    double until_s = 0;
-    for (const auto& [begin_s, end_s] : busy[l]) {
-      if (end_s <= until_s) continue;
-      loads[l].busy_s += end_s - std::max(begin_s, until_s);
-      until_s = end_s;
-    }
-  }
+  add_busy_times(paths, messages, loads);
   return loads;
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/engines/sent_together.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -7,7 +8,12 @@
 namespace slackline::analysis {
 
 SentTogether::SentTogether(const sched::Schedule& schedule, const sched::Trace* trace)
-    : bytes_(schedule.op_count()) {
+    : schedule_(schedule) {
+  const bool gathers = std::ranges::any_of(schedule.channels(), [](const sched::Channel& channel) {
+    return channel.bundle != sched::Bundle::kNone;
+  });
+  if (trace == nullptr || !gathers) return;
+  bytes_.resize(schedule.op_count());
   // By channel, instant, and how often they ran.
   std::map<std::tuple<std::uint32_t, double, std::uint32_t>, sched::OpId> first;
   first_.reserve(schedule.op_count());
@@ -16,7 +22,7 @@ SentTogether::SentTogether(const sched::Schedule& schedule, const sched::Trace* 
     const sched::OpId id(i);
     first_.push_back(id);
     if (!sched::is_initiator(op.kind)) continue;
-    if (trace != nullptr && !sched::has_reply(op.kind) && std::isfinite(trace->ops[i].wire_s) &&
+    if (!sched::has_reply(op.kind) && std::isfinite(trace->ops[i].wire_s) &&
         schedule.channel(op.channel).bundle != sched::Bundle::kNone) {
       const sched::OpTimes& times = trace->ops[i];
       const std::tuple when(op.channel.value, times.wire_s, times.attempts);

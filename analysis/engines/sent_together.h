@@ -13,17 +13,21 @@ namespace slackline::analysis {
 class SentTogether {
  public:
   /// Of a channel that gathers, what left in one instant was one message. Without a trace, each
-  /// operation's message is alone.
+  /// operation's message is alone. The schedule must outlive this.
   SentTogether(const sched::Schedule& schedule, const sched::Trace* trace);
 
   /// Whether the operation, an initiator, is the first of those in its message.
-  bool stands_for_all(sched::OpId op) const { return first_[op.value] == op; }
+  bool stands_for_all(sched::OpId op) const { return first_.empty() || first_[op.value] == op; }
   /// Of the message that the operation, an initiator, was in.
-  std::uint64_t bytes(sched::OpId op) const { return bytes_[first_[op.value].value]; }
+  std::uint64_t bytes(sched::OpId op) const {
+    if (first_.empty()) return schedule_.payload_bytes(schedule_.op(op));
+    return bytes_[first_[op.value].value];
+  }
 
  private:
-  std::vector<sched::OpId> first_;
-  std::vector<std::uint64_t> bytes_;  // of the first of each message
+  const sched::Schedule& schedule_;
+  std::vector<sched::OpId> first_;    // of each operation's message; empty if each is alone
+  std::vector<std::uint64_t> bytes_;  // of the first of each message; likewise
 };
 
 }  // namespace slackline::analysis

@@ -290,7 +290,7 @@ void StealRun::rest(Rank& self, std::uint32_t rank) {
 void StealRun::leave(OpId id) {
   const machine::Path& way = paths_[path_of(id)];
   if (!way.local) {
-    (is_large(id) ? large_ : small_).join(now_s_, id, way.src_nic, way.dst_nic, false);
+    (is_large(id) ? large_ : small_).join(now_s_, id, way.src_nic, way.dst_nic, bytes(id));
     return;
   }
   message(id).wire_s = now_s_;

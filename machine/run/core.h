@@ -38,6 +38,13 @@
 
 namespace slackline::machine {
 
+/// The times of an operation of which nothing has happened yet. `in_regions`: its schedule has
+/// regions, which say how often it runs.
+inline sched::OpTimes nothing_yet(bool in_regions) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  return {kNever, kNever, kNever, kNever, in_regions ? 0u : 1u, sched::OpId::none()};
+}
+
 template <class Host>
 class RunCore {
  public:
@@ -60,10 +67,12 @@ class RunCore {
 
   /// Nothing has happened yet.
   void reset() {
-    waits_.assign(graph_.waits().begin(), graph_.waits().end());
-    std::fill(times_.begin(), times_.end(),
-              sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u,
-                             sched::OpId::none()});
+    std::fill(times_.begin(), times_.end(), nothing_yet(has_regions_));
+    reset_but_times();
+  }
+  /// The same where the times say nothing_yet() already.
+  void reset_but_times() {
+    nodes_.assign(graph_.nodes().begin(), graph_.nodes().end());
     regions_.reset();
     lanes_.reset();
     left_ = 0;
@@ -72,24 +81,24 @@ class RunCore {
 
   /// Between reset() and start(): the operation never becomes ready of itself. Who has done it by
   /// other means says issued() and done_unasked().
-  void withdraw(std::uint32_t op) { waits_[op] = std::numeric_limits<std::uint32_t>::max(); }
+  void withdraw(std::uint32_t op) { nodes_[op].waits = std::numeric_limits<std::uint32_t>::max(); }
 
   /// As another run of the same graph is now, without regions; OpTimes are for the caller to copy.
   void resume(const RunCore& other) {
-    waits_ = other.waits_;
+    nodes_ = other.nodes_;
     lanes_.resume(other.lanes_);
     left_ = other.left_;
   }
   /// Whether the same would follow as in another such run, if the same came from now on in both.
   bool goes_on_as(const RunCore& other) const {
-    return lanes_.goes_on_as(other.lanes_) && waits_ == other.waits_;
+    return lanes_.goes_on_as(other.lanes_) && nodes_ == other.nodes_;
   }
 
   /// Time zero: what waits for nothing is ready.
   void start() {
     if (left_ == 0) host_.all_ended();
     each_outside([&](std::uint32_t node) {
-      if (waits_[node] == 0) begin(node, sched::OpId::none());
+      if (nodes_[node].waits == 0) begin(node, sched::OpId::none());
     });
   }
 
@@ -101,18 +110,23 @@ class RunCore {
   const sched::OpTimes& times(std::uint32_t op) const { return times_[op]; }
   /// Whether anything here follows from what becomes of the operation.
   bool is_awaited(std::uint32_t op) const {
-    return has_regions_ || !graph_.out(op).empty() || lanes_.is_bounded(op);
+    return has_regions_ || !out(op).empty() || lanes_.is_bounded(op);
   }
-  /// Has the processor load the operation's times. Inlined: see machine/run/look_ahead.h.
-  [[gnu::always_inline]] void prefetch_times(std::uint32_t op) const {
+  /// Has the processor load the operation's times and node. Inlined: see machine/run/look_ahead.h.
+  [[gnu::always_inline]] void prefetch_op(std::uint32_t op) const {
     __builtin_prefetch(&times_[op], 1);
+    __builtin_prefetch(&nodes_[op], 1);
   }
-  /// …and what is touched of those that wait for it.
+  /// …once these are there, where the node's arcs stand…
+  [[gnu::always_inline]] void prefetch_arcs(std::uint32_t op) const {
+    __builtin_prefetch(graph_.arcs().data() + nodes_[op].first_out);  // which may be their end
+  }
+  /// …and then what is touched of those that wait for it.
   [[gnu::always_inline]] void prefetch_waiting(std::uint32_t op) const {
-    const std::uint32_t next = graph_.next_on_channel(op);
-    if (next != RunGraph::kNoNode) __builtin_prefetch(&waits_[next], 1);
-    for (const RunGraph::Arc arc : graph_.out(op)) {
-      __builtin_prefetch(&waits_[arc.to], 1);
+    const std::uint32_t next = nodes_[op].next_on_channel;
+    if (next != RunGraph::kNoNode) __builtin_prefetch(&nodes_[next], 1);
+    for (const RunGraph::Arc arc : out(op)) {
+      __builtin_prefetch(&nodes_[arc.to], 1);
       if (arc.to >= range_.count) continue;
       __builtin_prefetch(&times_[arc.to], 1);
       __builtin_prefetch(&schedule_.op(range_.id(arc.to)));
@@ -144,9 +158,9 @@ class RunCore {
   void issued(std::uint32_t op) {
     prefetch(op + kAhead);
     times_[op].issued_s = host_.now_s();
-    const std::uint32_t next = graph_.next_on_channel(op);
+    const std::uint32_t next = nodes_[op].next_on_channel;
     if (next != RunGraph::kNoNode) release(next, range_.id(op));
-    for (const RunGraph::Arc arc : graph_.out(op)) {
+    for (const RunGraph::Arc arc : out(op)) {
       if (!arc.on_done) release(arc.to, range_.id(op));
     }
   }
@@ -161,7 +175,7 @@ class RunCore {
   /// It is done without ever having had a turn.
   void done_unasked(std::uint32_t op) {
     times_[op].done_s = host_.now_s();
-    for (const RunGraph::Arc arc : graph_.out(op)) {
+    for (const RunGraph::Arc arc : out(op)) {
       if (arc.on_done) release(arc.to, range_.id(op));
     }
     if (has_regions_ && !host_.succeeded(op)) regions_.fail(range_.id(op));
@@ -196,6 +210,10 @@ class RunCore {
       }
     }
   }
+  std::span<const RunGraph::Arc> out(std::uint32_t node) const {
+    const std::uint32_t first = nodes_[node].first_out;
+    return graph_.arcs().subspan(first, nodes_[node + 1].first_out - first);
+  }
   std::uint32_t place_of_entry(std::uint32_t region) const {
     return range_.place(schedule_.regions()[region].entry);
   }
@@ -206,14 +224,12 @@ class RunCore {
   [[gnu::always_inline]] void prefetch(std::uint32_t op) const {
     if (op >= range_.count) return;
     __builtin_prefetch(&schedule_.op(range_.id(op)));
-    __builtin_prefetch(&times_[op], 1);
-    __builtin_prefetch(&waits_[op], 1);
-    graph_.prefetch_node(op);
+    prefetch_op(op);
   }
 
   // One of those that the node waits for is there.
   void release(std::uint32_t node, sched::OpId cause) {
-    if (--waits_[node] == 0) begin(node, cause);
+    if (--nodes_[node].waits == 0) begin(node, cause);
   }
 
   // All that the node waits for is there.
@@ -247,14 +263,14 @@ class RunCore {
     const sched::OpId cause = regions_.cause(region);
     const auto children = tree_.children(region);
     for (const std::uint32_t node : children) {
-      waits_[node] = graph_.waits()[node];
+      nodes_[node].waits = graph_.nodes()[node].waits;
       if (tree_.is_region(node)) continue;
       sched::OpTimes& t = times_[node];
       t = {kNever, kNever, kNever, kNever, t.attempts, cause};
       host_.attempt_begins(node);
     }
     for (const std::uint32_t node : children) {
-      if (graph_.waits()[node] == 0) begin(node, cause);
+      if (graph_.nodes()[node].waits == 0) begin(node, cause);
     }
   }
 
@@ -274,7 +290,7 @@ class RunCore {
 
   void leave(std::uint32_t region, sched::OpId last) {
     const std::uint32_t node = tree_.node_of(region);
-    for (const RunGraph::Arc arc : graph_.out(node)) release(arc.to, last);
+    for (const RunGraph::Arc arc : out(node)) release(arc.to, last);
     ended_within(node, last);
   }
 
@@ -295,7 +311,7 @@ class RunCore {
   const sched::OpRange range_;
   const std::span<sched::OpTimes> times_;
   const bool has_regions_;
-  std::vector<std::uint32_t> waits_;  // of each node: the arcs into it that are still to come
+  std::vector<RunGraph::Node> nodes_;  // the graph's; they wait for the arcs that are still to come
   RegionRun regions_;
   Lanes lanes_;
   std::uint32_t left_ = 0;

@@ -13,7 +13,7 @@
 namespace slackline::machine {
 
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed) {
-  trace.ops.resize(schedule.op_count());
+  trace.ops.assign(schedule.op_count(), nothing_yet(!schedule.regions().empty()));
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
   sched::KeptMemory kept(schedule);
@@ -70,7 +70,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       next_received_(unacknowledged_.size()),
       replying_(platform_.ack_bytes != 0 || !request_s_.empty() ? schedule_.op_count() : 0, 0),
       ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
-      ahead_(graph_, paths, core_, large_, small_),
+      ahead_(schedule_, paths, core_, large_, small_),
       large_out_(serial_ ? 0 : paths.nic_count(), 0),
       large_in_(serial_ ? 0 : paths.nic_count(), 0),
       kept_(record.kept),
@@ -99,7 +99,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
           c));
     }
   }
-  core_.reset();
+  core_.reset_but_times();
 }
 
 void Execution::start() {

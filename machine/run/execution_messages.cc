@@ -9,7 +9,7 @@ void Execution::queue_message(OpId id) {
   const Path& way = way_of(id, reply);
   if (way.local) return copy_message(id, reply);
   const std::uint64_t bytes = message_bytes(id, reply);
-  ports_of(id, reply, bytes).join(now_s_, id, way.src_nic, way.dst_nic, bytes == 0);
+  ports_of(id, reply, bytes).join(now_s_, id, way.src_nic, way.dst_nic, bytes);
 }
 
 // Within a machine, through its memory: past the NIC, and at once.
@@ -33,7 +33,7 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
     ports.free_in(start.dst);
     return;
   }
-  const std::uint64_t bytes = start.empty ? 0 : message_bytes(id, reply);
+  const std::uint64_t bytes = start.bytes;
   sched::OpTimes& t = times(id);
   // What is in a bundle was issued earlier than what it may be behind: that would go in circles.
   if (!reply && !bundled_ && start.behind.valid() && t.issued_s < now_s_) t.cause = start.behind;

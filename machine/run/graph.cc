@@ -17,10 +17,7 @@ std::span<const sched::Edge> edges_into(const sched::Schedule& schedule, sched::
 }  // namespace
 
 RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
-    : schedule_(schedule),
-      tree_(schedule, range),
-      waits_(tree_.nodes(), 0),
-      nodes_(waits_.size() + 2) {
+    : schedule_(schedule), tree_(schedule, range), nodes_(std::size_t{tree_.nodes()} + 2) {
   struct Crossing {  // in and out of regions
     std::uint32_t pred;
     std::uint32_t succ;
@@ -36,7 +33,7 @@ RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
       const auto [pred, succ] = tree_.lifted(previous, range.id(i));
       if (pred == range.place(previous) && succ == i) {
         nodes_[pred].next_on_channel = i;
-        ++waits_[i];
+        ++nodes_[i].waits;
       } else {
         crossings.push_back({pred, succ, tree_.is_region(pred)});
       }
@@ -54,17 +51,18 @@ RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
   // filled in, and then where those of the node after it begin.
   each_arc([&](std::uint32_t pred, std::uint32_t succ, bool) {
     ++nodes_[pred + 2].first_out;
-    ++waits_[succ];
+    ++nodes_[succ].waits;
   });
   std::uint32_t arcs = 0;
   for (Node& node : nodes_) {
     arcs += node.first_out;
     node.first_out = arcs;
   }
-  out_.resize(arcs);
+  arcs_.resize(arcs);
   each_arc([&](std::uint32_t pred, std::uint32_t succ, bool on_done) {
-    out_[nodes_[pred + 1].first_out++] = {succ & 0x7fffffffu, on_done ? 1u : 0u};
+    arcs_[nodes_[pred + 1].first_out++] = {succ & 0x7fffffffu, on_done ? 1u : 0u};
   });
+  nodes_.pop_back();
 }
 
 }  // namespace slackline::machine

@@ -137,12 +137,13 @@ class Lanes {
   };
   using WaitingHeap = ShortHeap<Waiting, Earlier>;
   struct alignas(64) Lane {  // one line of a cache, mostly
-    WaitingHeap ready;
+    [[no_unique_address]] WaitingHeap ready;
     bool held = false;
     bool touched = false;
     std::uint32_t last = kNoOp;  // that held it for some time
     double released = -1;        // the moment when somebody did so last
   };
+  static_assert(sizeof(Lane) == 64);
   // Of a rank.
   struct Bound {
     std::uint32_t in_flight = 0;

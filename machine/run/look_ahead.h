@@ -17,7 +17,6 @@
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
-#include "machine/run/graph.h"
 #include "sched/schedule.h"
 
 namespace slackline::machine {
@@ -27,11 +26,10 @@ template <class Core>
 class LookAhead {
  public:
   /// All references must outlive this.
-  LookAhead(const RunGraph& graph, const Paths& paths, const Core& core, const PortArbiter& large,
-            const PortArbiter& small)
-      : schedule_(graph.schedule()),
+  LookAhead(const sched::Schedule& schedule, const Paths& paths, const Core& core,
+            const PortArbiter& large, const PortArbiter& small)
+      : schedule_(schedule),
         ops_(schedule_.ops().data()),
-        graph_(graph),
         paths_(paths),
         core_(core),
         large_(large),
@@ -55,8 +53,7 @@ class LookAhead {
     if (event.kind() == Kind::kEnter) return;  // names a region's node
     const std::uint32_t op = event.op().value;
     __builtin_prefetch(ops_ + op);
-    core_.prefetch_times(op);
-    graph_.prefetch_node(op);
+    core_.prefetch_op(op);
   }
   // What its row leads to.
   [[gnu::always_inline]] void ask_for_others(ExecutionEvent event) const {
@@ -64,14 +61,14 @@ class LookAhead {
     if (kind == Kind::kEnter) return;
     const sched::Op& o = ops_[event.op().value];
     if (is_of_lane(kind)) {
-      graph_.prefetch_arcs(event.op().value);
+      core_.prefetch_arcs(event.op().value);
       core_.lanes().prefetch(event.op().value);
       if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv) return;
     }
+    if (is_of_port(kind)) return paths_.prefetch_of(o.channel);
     if (o.match.valid()) {
       __builtin_prefetch(ops_ + o.match.value);
-      core_.prefetch_times(o.match.value);
-      graph_.prefetch_node(o.match.value);
+      core_.prefetch_op(o.match.value);
     }
     if (!o.channel.valid()) return;
     paths_.prefetch_of(o.channel);
@@ -84,17 +81,24 @@ class LookAhead {
     if (is_of_lane(kind)) core_.prefetch_waiting(event.op().value);
     const sched::Op& o = ops_[event.op().value];
     if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv || !o.channel.valid()) return;
+    if (is_of_port(kind)) {
+      const NicId nic = paths_[paths_.of(o.channel, kind == Kind::kReplyOutFree)].src_nic;
+      return (kind == Kind::kLargeOutFree ? large_ : small_).prefetch_out(nic);
+    }
     paths_.prefetch(paths_.of(o.channel, true));  // of the acknowledgement
     const Path& way = paths_[paths_.of(o.channel, false)];
     small_.prefetch(way.src_nic, way.dst_nic);
     large_.prefetch(way.src_nic, way.dst_nic);
+  }
+  // The next message of the NIC's queue may start.
+  static bool is_of_port(Kind kind) {
+    return kind == Kind::kOutFree || kind == Kind::kLargeOutFree || kind == Kind::kReplyOutFree;
   }
   // What waits for the operation comes to a lane of its rank.
   static bool is_of_lane(Kind kind) { return kind == Kind::kDone || kind == Kind::kLaneEnd; }
 
   const sched::Schedule& schedule_;
   const sched::Op* const ops_;
-  const RunGraph& graph_;
   const Paths& paths_;
   const Core& core_;
   const PortArbiter& large_;

@@ -44,6 +44,22 @@ TEST(EventQueue, AnInstantIsCountedFromItsFirstEvent) {
   EXPECT_TRUE(queue.empty());
 }
 
+// Where something that is not in the queue comes first, the instant is counted from that.
+TEST(EventQueue, AnInstantMayBeginBeforeItsFirstEvent) {
+  EventQueue queue;
+  std::vector<ExecutionEvent> events{event(9)};
+  queue.pop_instant(1, events);
+  EXPECT_TRUE(events.empty());
+  for (const std::uint32_t i : {2u, 0u, 1u}) queue.push(1 + 0.7e-12 * (i + 1), event(i));
+  queue.pop_instant(0.5, events);
+  EXPECT_TRUE(events.empty());
+  queue.pop_instant(1, events);
+  EXPECT_EQ(events.size(), 1u);
+  queue.pop_instant(1 + 1.4e-12, events);
+  EXPECT_EQ(events.size(), 2u);
+  EXPECT_TRUE(queue.empty());
+}
+
 // Late enough, all three are one double.
 TEST(EventQueue, EndsWhereADoubleHasNoPicoseconds) {
   for (const double time_s : {4096.0, 16384.0, 20000.0, 1e6, 1e9, 1e300}) sizes_of_instants(time_s);

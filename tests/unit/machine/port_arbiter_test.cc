@@ -14,6 +14,8 @@ namespace {
 
 using sched::OpId;
 
+constexpr std::uint64_t kBytes = 1000;
+
 std::vector<std::uint32_t> starts(PortArbiter& ports) {
   std::vector<std::uint32_t> ops;
   PortArbiter::Start start;
@@ -27,7 +29,7 @@ TEST(PortArbiter, AMessageStartsAtOnceOnIdlePorts) {
   PortArbiter ports(2);
   PortArbiter::Start start;
   EXPECT_FALSE(ports.next_start(start));
-  ports.join(0, OpId(5), NicId(0), NicId(1), false);
+  ports.join(0, OpId(5), NicId(0), NicId(1), kBytes);
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.op, OpId(5));
   EXPECT_EQ(start.src, NicId(0));
@@ -38,11 +40,11 @@ TEST(PortArbiter, AMessageStartsAtOnceOnIdlePorts) {
 
 TEST(PortArbiter, RivalsGoByTimeOfHeadingThenOp) {
   PortArbiter ports(5);
-  ports.join(0, OpId(1), NicId(0), NicId(4), false);
+  ports.join(0, OpId(1), NicId(0), NicId(4), kBytes);
   EXPECT_EQ(starts(ports), Ops{1});
-  ports.join(2, OpId(3), NicId(3), NicId(4), false);
-  ports.join(2, OpId(2), NicId(1), NicId(4), false);
-  ports.join(1, OpId(9), NicId(2), NicId(4), false);
+  ports.join(2, OpId(3), NicId(3), NicId(4), kBytes);
+  ports.join(2, OpId(2), NicId(1), NicId(4), kBytes);
+  ports.join(1, OpId(9), NicId(2), NicId(4), kBytes);
   EXPECT_EQ(starts(ports), Ops{});
   for (const std::uint32_t next : {9, 2, 3}) {
     ports.free_in(NicId(4));
@@ -52,10 +54,10 @@ TEST(PortArbiter, RivalsGoByTimeOfHeadingThenOp) {
 
 TEST(PortArbiter, AHeadBlocksWhatIsBehindIt) {
   PortArbiter ports(4);
-  ports.join(0, OpId(1), NicId(0), NicId(2), false);
+  ports.join(0, OpId(1), NicId(0), NicId(2), kBytes);
   EXPECT_EQ(starts(ports), Ops{1});
-  ports.join(0, OpId(2), NicId(1), NicId(2), false);
-  ports.join(0, OpId(3), NicId(1), NicId(3), false);  // NIC 3 is idle
+  ports.join(0, OpId(2), NicId(1), NicId(2), kBytes);
+  ports.join(0, OpId(3), NicId(1), NicId(3), kBytes);  // NIC 3 is idle
   EXPECT_EQ(starts(ports), Ops{});
   ports.free_in(NicId(2));
   EXPECT_EQ(starts(ports), Ops{2});
@@ -66,12 +68,12 @@ TEST(PortArbiter, AHeadBlocksWhatIsBehindIt) {
 // The time that counts is when a message came to head its queue, not when it joined.
 TEST(PortArbiter, HeadingCountsFromTheFormerHeadsEnd) {
   PortArbiter ports(4);
-  ports.join(0, OpId(1), NicId(0), NicId(2), false);
-  ports.join(0, OpId(2), NicId(0), NicId(3), false);
-  ports.join(0, OpId(3), NicId(1), NicId(3), false);
-  EXPECT_EQ(starts(ports).size(), 2u);                // 1 and 3
-  ports.join(4, OpId(9), NicId(2), NicId(3), false);  // heads at 4
-  ports.free_out(5, NicId(0));                        // 2 heads at 5
+  ports.join(0, OpId(1), NicId(0), NicId(2), kBytes);
+  ports.join(0, OpId(2), NicId(0), NicId(3), kBytes);
+  ports.join(0, OpId(3), NicId(1), NicId(3), kBytes);
+  EXPECT_EQ(starts(ports).size(), 2u);                 // 1 and 3
+  ports.join(4, OpId(9), NicId(2), NicId(3), kBytes);  // heads at 4
+  ports.free_out(5, NicId(0));                         // 2 heads at 5
   ports.free_in(NicId(3));
   EXPECT_EQ(starts(ports), Ops{9});
 }
@@ -79,9 +81,9 @@ TEST(PortArbiter, HeadingCountsFromTheFormerHeadsEnd) {
 TEST(PortArbiter, SaysBehindWhatAMessageWaited) {
   PortArbiter ports(3);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), NicId(0), NicId(2), false);
-  ports.join(0, OpId(2), NicId(0), NicId(1), false);
-  ports.join(0, OpId(3), NicId(1), NicId(2), false);
+  ports.join(0, OpId(1), NicId(0), NicId(2), kBytes);
+  ports.join(0, OpId(2), NicId(0), NicId(1), kBytes);
+  ports.join(0, OpId(3), NicId(1), NicId(2), kBytes);
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_FALSE(start.behind.valid());
   ASSERT_FALSE(ports.next_start(start));
@@ -98,17 +100,17 @@ TEST(PortArbiter, SaysBehindWhatAMessageWaited) {
 TEST(PortArbiter, SaysBehindWhomOneWaitedThatCameLater) {
   PortArbiter ports(4);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), NicId(0), NicId(3), false);
+  ports.join(0, OpId(1), NicId(0), NicId(3), kBytes);
   ASSERT_TRUE(ports.next_start(start));
   ASSERT_FALSE(ports.next_start(start));
-  ports.join(1, OpId(2), NicId(1), NicId(3), false);
+  ports.join(1, OpId(2), NicId(1), NicId(3), kBytes);
   ASSERT_FALSE(ports.next_start(start));
   ports.free_in(NicId(3));
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_EQ(start.behind, OpId(1));
   ports.free_in(NicId(3));
   ASSERT_FALSE(ports.next_start(start));
-  ports.join(2, OpId(3), NicId(2), NicId(3), false);  // waits for nobody
+  ports.join(2, OpId(3), NicId(2), NicId(3), kBytes);  // waits for nobody
   ASSERT_TRUE(ports.next_start(start));
   EXPECT_FALSE(start.behind.valid());
 }
@@ -116,15 +118,15 @@ TEST(PortArbiter, SaysBehindWhomOneWaitedThatCameLater) {
 TEST(PortArbiter, OneWithoutBytesIsAskedForFirst) {
   PortArbiter ports(5);
   PortArbiter::Start start;
-  ports.join(0, OpId(1), NicId(0), NicId(4), false);
-  ports.join(0, OpId(7), NicId(1), NicId(3), true);
-  ports.join(0, OpId(8), NicId(2), NicId(4), true);  // behind 1, which takes time
+  ports.join(0, OpId(1), NicId(0), NicId(4), kBytes);
+  ports.join(0, OpId(7), NicId(1), NicId(3), 0);
+  ports.join(0, OpId(8), NicId(2), NicId(4), 0);  // behind 1, which takes time
   ASSERT_TRUE(ports.next_empty(start));
   EXPECT_EQ(start.op, OpId(7));
   EXPECT_FALSE(ports.has_queued(NicId(1)));
   ports.free_in(NicId(3));
   EXPECT_FALSE(ports.next_empty(start));
-  ports.join(0, OpId(0), NicId(3), NicId(4), true);  // before 1
+  ports.join(0, OpId(0), NicId(3), NicId(4), 0);  // before 1
   EXPECT_TRUE(ports.has_queued(NicId(3)));
   ASSERT_TRUE(ports.next_empty(start));
   EXPECT_EQ(start.op, OpId(0));
@@ -250,7 +252,7 @@ TEST(PortArbiter, AgreesWithANaiveOne) {
           const std::uint32_t src = below(ranks);
           const std::uint32_t dst = below(ranks);
           const bool is_empty = any_empty && below(2) == 0;
-          ports.join(now, OpId(names[joined]), NicId(src), NicId(dst), is_empty);
+          ports.join(now, OpId(names[joined]), NicId(src), NicId(dst), is_empty ? 0 : kBytes);
           naive.join(now, names[joined++], src, dst, is_empty);
         }
         for (const bool empty_only : {true, false}) {
