@@ -58,12 +58,15 @@ class RunCore {
         regions_(schedule_, tree_, seed),
         lanes_(schedule_, range_, order, small_bytes) {}
 
-  /// Nothing has happened yet.
-  void reset() {
+  /// The times of an operation at the start; `regions`: of a range that has some.
+  static sched::OpTimes not_begun(bool regions) {
+    return {kNever, kNever, kNever, kNever, regions ? 0u : 1u, sched::OpId::none()};
+  }
+
+  /// Nothing has happened yet. `times_are_set`: all times are not_begun() already.
+  void reset(bool times_are_set = false) {
     waits_.assign(graph_.waits().begin(), graph_.waits().end());
-    std::fill(times_.begin(), times_.end(),
-              sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u,
-                             sched::OpId::none()});
+    if (!times_are_set) std::fill(times_.begin(), times_.end(), not_begun(has_regions_));
     regions_.reset();
     lanes_.reset();
     left_ = 0;
@@ -106,17 +109,13 @@ class RunCore {
   /// Has the processor load the operation's times. Inlined: see machine/run/look_ahead.h.
   [[gnu::always_inline]] void prefetch_times(std::uint32_t op) const {
     __builtin_prefetch(&times_[op], 1);
+    __builtin_prefetch(&times_[op].cause, 1);  // which may be in the next line of the cache
   }
   /// …and what is touched of those that wait for it.
   [[gnu::always_inline]] void prefetch_waiting(std::uint32_t op) const {
     const std::uint32_t next = graph_.next_on_channel(op);
     if (next != RunGraph::kNoNode) __builtin_prefetch(&waits_[next], 1);
-    for (const RunGraph::Arc arc : graph_.out(op)) {
-      __builtin_prefetch(&waits_[arc.to], 1);
-      if (arc.to >= range_.count) continue;
-      __builtin_prefetch(&times_[arc.to], 1);
-      __builtin_prefetch(&schedule_.op(range_.id(arc.to)));
-    }
+    for (const RunGraph::Arc arc : graph_.out(op)) __builtin_prefetch(&waits_[arc.to], 1);
   }
   /// Nodes outside of all regions that have not ended.
   std::uint32_t left() const { return left_; }

@@ -52,6 +52,7 @@ struct RunRecord {
   std::span<std::byte> memory;       // Trace::memory, zeros: the bytes of…
   sched::KeptMemory kept;            // …the schedule's
   std::uint64_t seed = 0;
+  bool not_begun = false;  // `times` are RunCore::not_begun() already
 };
 
 /// Makes room in a trace.
