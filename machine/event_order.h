@@ -15,8 +15,9 @@ class EventOrder {
 
  private:
   void distribute(std::vector<ExecutionEvent>& events);
+  void sort_large_buckets(std::vector<ExecutionEvent>& events) const;
 
-  std::vector<std::uint32_t> end_;  // of each bucket
+  std::vector<std::uint32_t> next_;  // of each bucket: where its next event goes
   std::vector<ExecutionEvent> sorted_;
 };
 

@@ -59,11 +59,9 @@ class EventQueue {
  public:
   void push(double time_s, ExecutionEvent event) {
     std::uint32_t& recent = recent_[slot(time_s)];
-    if (recent < buckets_.size() && buckets_[recent].open && buckets_[recent].time_s == time_s) {
-      buckets_[recent].others.push_back(event);
-    } else {
-      recent = open(time_s, event);
-    }
+    Bucket& bucket = buckets_[recent];
+    if (bucket.open && bucket.time_s == time_s) return bucket.others.push_back(event);
+    recent = open(time_s, event);
   }
 
   bool empty() const { return heap_.empty(); }
@@ -130,7 +128,8 @@ class EventQueue {
                                     56);
   }
 
-  std::uint32_t open(double time_s, ExecutionEvent event) {
+  // Not inlined: push() mostly goes without.
+  [[gnu::noinline]] std::uint32_t open(double time_s, ExecutionEvent event) {
     std::uint32_t index;
     if (free_.empty()) {
       index = static_cast<std::uint32_t>(buckets_.size());
@@ -148,9 +147,9 @@ class EventQueue {
   }
 
   Heap<Entry, Earlier> heap_;
-  std::vector<Bucket> buckets_;
+  std::vector<Bucket> buckets_ = std::vector<Bucket>(1);  // the first one is never open
   std::vector<std::uint32_t> free_;
-  std::array<std::uint32_t, kRecent> recent_{};  // by a hash of the time, where it may be found
+  std::array<std::uint32_t, kRecent> recent_{};  // by a hash of the time: where it may be, or 0
 };
 
 }  // namespace slackline::machine

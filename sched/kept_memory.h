@@ -17,6 +17,8 @@ namespace slackline::sched {
 /// where a get of more than 8 bytes lands that is tested or whose address depends on the run.
 class KeptMemory {
  public:
+  /// Nothing is kept.
+  KeptMemory() = default;
   explicit KeptMemory(const Schedule& schedule);
 
   bool empty() const { return bytes_ == 0; }

@@ -16,7 +16,9 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   trace.ops.assign(schedule.op_count(), nothing_yet(!schedule.regions().empty()));
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
-  sched::KeptMemory kept(schedule);
+  // Without atomics and arguments nothing is kept, and there is nothing to look for.
+  const bool plain = trace.request_s.empty() && schedule.argument_table().empty();
+  sched::KeptMemory kept = plain ? sched::KeptMemory() : sched::KeptMemory(schedule);
   trace.memory.assign(kept.bytes(), std::byte{0});
   trace.seed = seed;
   return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed};
@@ -204,7 +206,7 @@ inline void Execution::serve(std::uint32_t lane) {
   if (completions_.any() && !is_switch(op(id).rank)) hold_s += completions_.signal_s(id);
   if (adds_up()) add_turn(id, hold_s, switch_s);
   if (!is_posted(op(id).kind)) issue(id);
-  lanes.hold(id.value, hold_s > 0);
+  lanes.hold(lane, id.value, hold_s > 0);
   if (locks_.locks(op(id))) {
     end_at(now_s_ + (hold_s - locks_.lock_s()), {id, Kind::kAtPair});
   } else if (hold_s > 0) {

@@ -41,7 +41,14 @@ RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
     previous = range.id(i);
   }
   const auto each_arc = [&](auto&& visit) {
-    for (const sched::Edge& edge : edges_into(schedule, range)) {
+    const auto edges = edges_into(schedule, range);
+    if (tree_.empty()) {
+      for (const sched::Edge& edge : edges) {
+        visit(range.place(edge.pred), range.place(edge.succ), edge.on == sched::On::kDone);
+      }
+      return;
+    }
+    for (const sched::Edge& edge : edges) {
       const auto [pred, succ] = tree_.lifted(edge.pred, edge.succ);
       visit(pred, succ, tree_.is_region(pred) || edge.on == sched::On::kDone);
     }

@@ -82,8 +82,10 @@ class Lanes {
   }
 
   /// The operation holds its lane, until it is released; `lasting` if that takes time.
-  void hold(std::uint32_t op, bool lasting) {
-    Lane& l = lanes_[lane_of(op)];
+  void hold(std::uint32_t op, bool lasting) { hold(lane_of(op), op, lasting); }
+  /// The same where the lane is known.
+  void hold(std::uint32_t lane, std::uint32_t op, bool lasting) {
+    Lane& l = lanes_[lane];
     l.held = true;
     if (lasting) l.last = op;
   }
@@ -136,8 +138,8 @@ class Lanes {
     }
   };
   using WaitingHeap = ShortHeap<Waiting, Earlier>;
-  struct alignas(64) Lane {  // one line of a cache, mostly
-    [[no_unique_address]] WaitingHeap ready;
+  struct alignas(64) Lane {                   // one line of a cache
+    [[no_unique_address]] WaitingHeap ready;  // what is free at its end is used by what follows
     bool held = false;
     bool touched = false;
     std::uint32_t last = kNoOp;  // that held it for some time

@@ -43,7 +43,8 @@ bool Operands::any_result(const sched::Schedule& schedule, sched::OpRange range)
 Operands::Operands(const sched::Schedule& schedule, sched::OpRange range,
                    std::span<const sched::OpTimes> times, std::span<std::uint64_t> results)
     : schedule_(schedule), range_(range), times_(times), results_(results) {
-  if (results.empty() && schedule.argument_table().empty()) return;  // no atomics, no arguments
+  // Atomics have results, and all others that are told something have arguments.
+  if (results.empty() && schedule.argument_table().empty()) return;
   const auto ops = schedule.ops().subspan(range.first.value, range.count);
   if (std::any_of(ops.begin(), ops.end(), is_told)) values_.resize(range.count);
 }
