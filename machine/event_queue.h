@@ -59,9 +59,11 @@ class EventQueue {
  public:
   void push(double time_s, ExecutionEvent event) {
     std::uint32_t& recent = recent_[slot(time_s)];
-    Bucket& bucket = buckets_[recent];
-    if (bucket.open && bucket.time_s == time_s) return bucket.others.push_back(event);
-    recent = open(time_s, event);
+    if (recent < buckets_.size() && buckets_[recent].open && buckets_[recent].time_s == time_s) {
+      buckets_[recent].others.push_back(event);
+    } else {
+      recent = open(time_s, event);
+    }
   }
 
   bool empty() const { return heap_.empty(); }
@@ -81,18 +83,13 @@ class EventQueue {
   /// Moves the events of the next instant into `events`, unsorted, and returns its time, that of
   /// its earliest event.
   double pop_instant(std::vector<ExecutionEvent>& events) {
-    const double now_s = next_s();
-    pop_instant(now_s, events);
-    return now_s;
-  }
-  /// The same of the instant that begins at `now_s`, not after next_s(): none if that is later.
-  void pop_instant(double now_s, std::vector<ExecutionEvent>& events) {
     events.clear();
+    const double now_s = next_s();
     // After some hours a double has no picoseconds; then an instant is one time.
     const auto is_now = [&](double time_s) {
       return time_s == now_s || time_s < now_s + kInstant_s;
     };
-    while (!heap_.empty() && is_now(heap_.top().time_s)) {
+    do {
       const std::uint32_t index = heap_.pop().bucket;
       Bucket& bucket = buckets_[index];
       if (!bucket.others.empty()) {
@@ -103,7 +100,8 @@ class EventQueue {
       events.push_back(bucket.first);
       bucket.open = false;
       free_.push_back(index);
-    }
+    } while (!heap_.empty() && is_now(heap_.top().time_s));
+    return now_s;
   }
 
  private:
@@ -128,8 +126,7 @@ class EventQueue {
                                     56);
   }
 
-  // Not inlined: push() mostly goes without.
-  [[gnu::noinline]] std::uint32_t open(double time_s, ExecutionEvent event) {
+  std::uint32_t open(double time_s, ExecutionEvent event) {
     std::uint32_t index;
     if (free_.empty()) {
       index = static_cast<std::uint32_t>(buckets_.size());
@@ -147,9 +144,9 @@ class EventQueue {
   }
 
   Heap<Entry, Earlier> heap_;
-  std::vector<Bucket> buckets_ = std::vector<Bucket>(1);  // the first one is never open
+  std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> free_;
-  std::array<std::uint32_t, kRecent> recent_{};  // by a hash of the time: where it may be, or 0
+  std::array<std::uint32_t, kRecent> recent_{};  // by a hash of the time, where it may be found
 };
 
 }  // namespace slackline::machine
