@@ -38,13 +38,6 @@
 
 namespace slackline::machine {
 
-/// The times of an operation of which nothing has happened yet. `in_regions`: its schedule has
-/// regions, which say how often it runs.
-inline sched::OpTimes nothing_yet(bool in_regions) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  return {kNever, kNever, kNever, kNever, in_regions ? 0u : 1u, sched::OpId::none()};
-}
-
 template <class Host>
 class RunCore {
  public:
@@ -67,11 +60,9 @@ class RunCore {
 
   /// Nothing has happened yet.
   void reset() {
-    std::fill(times_.begin(), times_.end(), nothing_yet(has_regions_));
-    reset_but_times();
-  }
-  /// The same where the times say nothing_yet() already.
-  void reset_but_times() {
+    std::fill(times_.begin(), times_.end(),
+              sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u,
+                             sched::OpId::none()});
     nodes_.assign(graph_.nodes().begin(), graph_.nodes().end());
     regions_.reset();
     lanes_.reset();

@@ -13,7 +13,7 @@
 namespace slackline::machine {
 
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed) {
-  trace.ops.assign(schedule.op_count(), nothing_yet(!schedule.regions().empty()));
+  trace.ops.resize(schedule.op_count());
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
   // Without atomics and arguments nothing is kept, and there is nothing to look for.
@@ -101,7 +101,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
           c));
     }
   }
-  core_.reset_but_times();
+  core_.reset();
 }
 
 void Execution::start() {

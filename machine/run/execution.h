@@ -47,7 +47,7 @@ namespace slackline::machine {
 
 /// Where a run writes what happens, and the seed of what it draws.
 struct RunRecord {
-  std::span<sched::OpTimes> times;   // of every operation, at first nothing_yet()
+  std::span<sched::OpTimes> times;   // of every operation; infinite where one never came
   std::span<double> request_s;       // Trace::request_s, of request_count() zeros
   std::span<std::uint64_t> results;  // Trace::results, likewise
   std::span<std::byte> memory;       // Trace::memory, zeros: the bytes of…
@@ -55,7 +55,7 @@ struct RunRecord {
   std::uint64_t seed = 0;
 };
 
-/// Makes room in a trace, for a run of which nothing has happened yet.
+/// Makes room in a trace.
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed);
 
 class Execution final : public SettlingRun {
