@@ -12,7 +12,7 @@
 #include "machine/paths.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/permutation.h"
 #include "tests/unit/analysis/program.h"
 

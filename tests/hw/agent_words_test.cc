@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "hw/mesh/secret.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::hw {
 namespace {

@@ -12,7 +12,7 @@
 #include "sched/workloads/calls/call.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/draft.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::testing {
 namespace {

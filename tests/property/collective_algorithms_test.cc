@@ -26,7 +26,7 @@
 #include "sched/pattern/ring.h"
 #include "sched/verify.h"
 #include "tests/support/collective_specs.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::testing {
 namespace {

@@ -13,7 +13,7 @@
 #include "sched/verify.h"
 #include "sched/verify/order.h"
 #include "tests/support/draft.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::testing {
 namespace {

@@ -15,7 +15,7 @@
 #include "sched/compile.h"
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::testing {

@@ -19,7 +19,7 @@
 #include "sched/verify.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/draft.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline {

@@ -9,7 +9,7 @@
 #include "analysis/fit/calibrate.h"
 #include "analysis/fit/calibration_points.h"
 #include "base/append.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::analysis {
 namespace {

@@ -17,7 +17,7 @@
 #include "analysis/slack/validate.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/random_dynamic.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/program.h"

@@ -11,7 +11,7 @@
 #include "analysis/group/failure_run.h"
 #include "base/error.h"
 #include "machine/platform.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {

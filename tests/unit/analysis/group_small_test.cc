@@ -18,7 +18,7 @@
 #include "machine/setting.h"
 #include "sched/compile.h"
 #include "sched/verify.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline {
 namespace {

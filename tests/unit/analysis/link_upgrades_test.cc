@@ -13,7 +13,7 @@
 #include "analysis/engines/flow_engine.h"
 #include "sched/compile.h"
 #include "tests/property/random_runs.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/permutation.h"
 #include "tests/unit/analysis/program.h"
 

@@ -22,7 +22,7 @@
 #include "base/mix.h"
 #include "sched/pattern/pattern.h"
 #include "sched/verify.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::analysis {
 namespace {

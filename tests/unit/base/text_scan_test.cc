@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/held_signals.h"
 #include "base/read_file.h"
 #include "base/write_folder.h"
+#include "tests/support/error_of.h"
 #include "tests/support/in_child.h"
-#include "tests/support/input_error.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::sched {

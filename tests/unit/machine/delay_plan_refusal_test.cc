@@ -11,7 +11,7 @@
 
 #include "machine/delay_plan.h"
 #include "sched/builder.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::machine {

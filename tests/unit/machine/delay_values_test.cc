@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sched/builder.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {

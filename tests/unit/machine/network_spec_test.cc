@@ -8,7 +8,7 @@
 
 #include "machine/platform.h"
 #include "machine/topology_entry.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::machine {

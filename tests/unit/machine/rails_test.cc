@@ -14,7 +14,7 @@
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "machine/input_text.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::machine {
 namespace {

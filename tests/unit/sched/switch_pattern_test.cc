@@ -11,7 +11,7 @@
 #include "sched/compile.h"
 #include "sched/pattern/switch_ranks.h"
 #include "sched/verify.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {

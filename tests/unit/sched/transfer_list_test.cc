@@ -7,7 +7,7 @@
 #include <random>
 
 #include "sched/compile.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sched {
 namespace {

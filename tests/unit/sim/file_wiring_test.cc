@@ -18,7 +18,7 @@
 #include "sim/platform_xml.h"
 #include "sim/simgrid_engine.h"
 #include "sim/simgrid_version.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/analysis/program.h"
 

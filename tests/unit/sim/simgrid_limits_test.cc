@@ -10,7 +10,7 @@
 #include "sched/builder.h"
 #include "sim/grain.h"
 #include "sim/simgrid_engine.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::sim {

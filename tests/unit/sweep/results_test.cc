@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace slackline::sweep {

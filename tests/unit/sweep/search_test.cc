@@ -11,7 +11,7 @@
 
 #include "sweep/results.h"
 #include "sweep/study.h"
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sweep {
 namespace {

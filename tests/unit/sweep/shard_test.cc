@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sweep {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/input_error.h"
+#include "tests/support/error_of.h"
 
 namespace slackline::sweep {
 namespace {
