@@ -83,13 +83,18 @@ class EventQueue {
   /// Moves the events of the next instant into `events`, unsorted, and returns its time, that of
   /// its earliest event.
   double pop_instant(std::vector<ExecutionEvent>& events) {
-    events.clear();
     const double now_s = next_s();
+    pop_instant(now_s, events);
+    return now_s;
+  }
+  /// The same of the instant that begins at `now_s`, not after next_s(): none if that is later.
+  void pop_instant(double now_s, std::vector<ExecutionEvent>& events) {
+    events.clear();
     // After some hours a double has no picoseconds; then an instant is one time.
     const auto is_now = [&](double time_s) {
       return time_s == now_s || time_s < now_s + kInstant_s;
     };
-    do {
+    while (!heap_.empty() && is_now(heap_.top().time_s)) {
       const std::uint32_t index = heap_.pop().bucket;
       Bucket& bucket = buckets_[index];
       if (!bucket.others.empty()) {
@@ -100,8 +105,7 @@ class EventQueue {
       events.push_back(bucket.first);
       bucket.open = false;
       free_.push_back(index);
-    } while (!heap_.empty() && is_now(heap_.top().time_s));
-    return now_s;
+    }
   }
 
  private:

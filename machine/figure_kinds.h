@@ -94,13 +94,12 @@ constexpr PlatformFigure rare(std::string_view key, std::string_view section,
           expected,
           set_figure<Kind, path...>,
           [](const Platform& platform) {
-            const Platform plain;
             const auto& value = value_at<path...>(platform);
-            if (value == value_at<path...>(plain)) return std::string();
             if constexpr (requires { value.has_value(); }) {
-              return Kind::write(*value);
+              return value ? Kind::write(*value) : std::string();
             } else {
-              return Kind::write(value);
+              const Platform plain;
+              return value == value_at<path...>(plain) ? std::string() : Kind::write(value);
             }
           },
           Kind::kForm};

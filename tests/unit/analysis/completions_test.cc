@@ -2,6 +2,7 @@
 // bytes take 1 us on the wire, the way 3 us, and a completion is there 2 us after its event).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 

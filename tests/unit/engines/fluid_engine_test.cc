@@ -21,6 +21,7 @@
 #include "machine/congestion.h"
 #include "machine/platform.h"
 #include "sched/compile.h"
+#include "sched/text.h"
 #include "tests/support/error_of.h"
 #include "tests/unit/engines/puts.h"
 
