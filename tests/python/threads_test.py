@@ -30,7 +30,7 @@ except KeyboardInterrupt as error:
     print("ended in", traceback.extract_tb(error.__traceback__)[-1].name)
 """
 NOISE = "delays=[slackline.Noise('exponential', mean='1us')]"
-LARGE = "binomial-pipeline:ranks=64,bytes=4GiB,block=1MiB"
+LARGE = "binomial-pipeline:ranks=64,bytes=8GiB,block=1MiB"
 
 
 class Threads(PackageCase):
@@ -80,7 +80,7 @@ class Threads(PackageCase):
             thread.join()
         self.assertEqual(found, [expected] * 8)
 
-    def ending(self, spec, work, wait="while time.process_time() - begin < 0.3: time.sleep(0.01)"):
+    def ending(self, spec, work, wait="while time.process_time() - begin < 0.1: time.sleep(0.01)"):
         script = ENDED.format(spec=spec, work=work, wait=wait)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
         return done.stdout.strip() or done.stderr
