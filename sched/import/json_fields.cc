@@ -72,6 +72,10 @@ struct JsonDocument::Value {
 
 JsonDocument::JsonDocument(std::string_view text, std::string_view file)
     : value_(std::make_unique<Value>()), file_(file) {
+  // The library takes such a byte for the end, and never looks at what comes behind it.
+  if (text.find('\0') != std::string_view::npos) {
+    throw InputError(fmt::format("{}: not a JSON document: a byte is 0; expected one", file));
+  }
   try {
     value_->json = Json::parse(text);
   } catch (const Json::parse_error& error) {
