@@ -49,16 +49,16 @@ std::size_t fields_in(const Json& document) {
   return count;
 }
 
-// The first name, as it is written, that a field of the same object has; empty if escapes hide it.
-std::string_view name_that_stands_twice(std::string_view text) {
-  std::vector<std::set<std::string_view>> names;  // of each object that is open
-  std::string_view string;                        // the last
+// The first name that another field of the same object has.
+std::string name_that_stands_twice(std::string_view text) {
+  std::vector<std::set<std::string>> names;  // of each object that is open
+  std::string string;                        // the last
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == '{') names.emplace_back();
     if (text[at] == '}') names.pop_back();
     if (text[at] == ':' && !names.back().insert(string).second) return string;
     const std::size_t next = text[at] == '"' ? behind_string(text, at) : at + 1;
-    if (text[at] == '"') string = text.substr(at + 1, next - at - 2);
+    if (text[at] == '"') string = Json::parse(text.substr(at, next - at)).get<std::string>();
     at = next;
   }
   return {};

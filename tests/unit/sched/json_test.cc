@@ -63,6 +63,8 @@ TEST(Json, ErrorsNameThePlaceAndWhatWasExpected) {
       {"{\"schema\": 1e999}", "x.json: not a JSON document: a number is too large"},
       {"{\"schema\": 1, \"ops\": [{\"id\": 0}, {\"id\": 1, \"rank\": 0, \"id\": 1}]}",
        "x.json: a field 'id' stands twice in one object; expected it once"},
+      {R"({"title": "", "t\u0069tle": ""})",
+       "x.json: a field 'title' stands twice in one object; expected it once"},
       {std::string("8\0\" and what is behind it", 24),
        "x.json: not a JSON document: a byte is 0; expected one"},
       {"[]", "x.json: expected an object"},
