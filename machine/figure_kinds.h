@@ -71,38 +71,37 @@ void set_figure(Platform& platform, std::string_view text, std::string_view what
   value = static_cast<std::remove_reference_t<decltype(value)>>(Kind::read(text, what));
 }
 
+/// Writes it.
+template <class Kind, auto... path>
+std::string get_figure(const Platform& platform) {
+  return Kind::write(value_at<path...>(platform));
+}
+
+/// Writes it where it is not as in Platform{}; empty elsewhere. A std::optional is empty there.
+template <class Kind, auto... path>
+std::string get_rare_figure(const Platform& platform) {
+  const auto& value = value_at<path...>(platform);
+  if constexpr (requires { value.has_value(); }) {
+    return value ? Kind::write(*value) : std::string();
+  } else {
+    const Platform plain;
+    return value == value_at<path...>(plain) ? std::string() : Kind::write(value);
+  }
+}
+
 /// The figure at the end of a path; it has the same key in a file.
 template <class Kind, auto... path>
 constexpr PlatformFigure figure(std::string_view key, std::string_view section,
-                                std::string_view expected = Kind::kExpected) {
-  return {key,
-          section,
-          key,
-          expected,
-          set_figure<Kind, path...>,
-          [](const Platform& platform) { return Kind::write(value_at<path...>(platform)); },
-          Kind::kForm};
+                                std::string_view expected = Kind::kExpected,
+                                std::string (*get)(const Platform&) = get_figure<Kind, path...>) {
+  return {key, section, key, expected, set_figure<Kind, path...>, get, Kind::kForm};
 }
 
-/// One that is written only where it is not as in Platform{}. A std::optional is empty there.
+/// One that is written only where it is not as in Platform{}.
 template <class Kind, auto... path>
 constexpr PlatformFigure rare(std::string_view key, std::string_view section,
                               std::string_view expected = Kind::kExpected) {
-  return {key,
-          section,
-          key,
-          expected,
-          set_figure<Kind, path...>,
-          [](const Platform& platform) {
-            const auto& value = value_at<path...>(platform);
-            if constexpr (requires { value.has_value(); }) {
-              return value ? Kind::write(*value) : std::string();
-            } else {
-              const Platform plain;
-              return value == value_at<path...>(plain) ? std::string() : Kind::write(value);
-            }
-          },
-          Kind::kForm};
+  return figure<Kind, path...>(key, section, expected, get_rare_figure<Kind, path...>);
 }
 
 }  // namespace slackline::machine
