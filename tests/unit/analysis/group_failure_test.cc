@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "machine/platform.h"
 #include "tests/support/error_of.h"
+#include "tests/unit/analysis/group_case.h"
 
 namespace slackline {
 namespace {
@@ -21,18 +21,13 @@ using analysis::GroupRun;
 using analysis::GroupScenario;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
-
-constexpr double kUs = 1e-6;
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kClose = 1e-13;
-
-sched::Time us(double time) { return sched::Time(static_cast<std::int64_t>(time * 1e6)); }
-
-// A byte takes 1 ns, on the wire and to copy; a word between three members has 72 bytes, a row 8.
-machine::Platform platform() {
-  return machine::parse_platform_spec(
-      "star:rate=8Gbps,latency=10us,o_post=1us,o_complete=2us,gap=0,copy_rate=8Gbps");
-}
+using testing::group_platform;
+using testing::kClose;
+using testing::kill_at;
+using testing::kNever;
+using testing::kUs;
+using testing::outcome;
+using testing::us;
 
 // One message of one block from member 0 to 1, then to 2.
 GroupScenario scenario(bool atomic = false) {
@@ -46,27 +41,13 @@ GroupScenario scenario(bool atomic = false) {
   return scenario;
 }
 
-GroupKill kill_of(std::uint32_t member, double at_us) {
-  GroupKill kill;
-  kill.member = member;
-  kill.at = us(at_us);
-  return kill;
-}
-
-std::string outcome(const GroupRun& run, std::uint32_t member) {
-  const auto& outcome = run.members[member].outcome;
-  if (!outcome) return "killed";
-  return fmt::format("{} {} {}", outcome->delivered ? "delivered" : "failed", outcome->messages,
-                     outcome->member ? fmt::format("by {}", *outcome->member) : "");
-}
-
 // Both survivors see the end at 13 us. Each passes it on to the other (14 us), and tells what it
 // knows: the lower member at 15 us, the higher at 16 us. A word takes 12.072 us more.
 TEST(GroupFailureRun, SurvivorsThatSeeItCloseByEachOthersWords) {
   for (const bool atomic : {false, true}) {
     GroupScenario group = scenario(atomic);
-    group.kill = kill_of(1, 3);
-    const GroupRun run = analysis::run_group(group, platform());
+    group.kill = kill_at(1, 3);
+    const GroupRun run = analysis::run_group(group, group_platform());
     ASSERT_TRUE(run.killed_s);
     EXPECT_THAT(*run.killed_s, DoubleNear(3 * kUs, kClose));
     EXPECT_THAT(run.members[0].knew_s, DoubleNear(13 * kUs, kClose));
@@ -82,9 +63,9 @@ TEST(GroupFailureRun, SurvivorsThatSeeItCloseByEachOthersWords) {
 // (27.072 us), and then tells member 0, who learns last: 28.072 us and 12.072 us.
 TEST(GroupFailureRun, WhoSeesItRelaysItToTheOthers) {
   GroupScenario group = scenario();
-  group.kill = kill_of(1, 3);
+  group.kill = kill_at(1, 3);
   group.kill->seen_by = {0};
-  const GroupRun run = analysis::run_group(group, platform());
+  const GroupRun run = analysis::run_group(group, group_platform());
   EXPECT_THAT(run.members[0].knew_s, DoubleNear(13 * kUs, kClose));
   EXPECT_THAT(run.members[2].knew_s, DoubleNear(26.072 * kUs, kClose));
   EXPECT_THAT(run.members[0].closed_s, DoubleNear(40.144 * kUs, kClose));
@@ -93,9 +74,9 @@ TEST(GroupFailureRun, WhoSeesItRelaysItToTheOthers) {
 
 TEST(GroupFailureRun, DetectionComesOnTop) {
   GroupScenario group = scenario();
-  group.kill = kill_of(1, 3);
+  group.kill = kill_at(1, 3);
   group.kill->detection = us(2'000'000);
-  const GroupRun run = analysis::run_group(group, platform());
+  const GroupRun run = analysis::run_group(group, group_platform());
   EXPECT_THAT(run.members[0].knew_s, DoubleNear(2 + 13 * kUs, kClose));
 }
 
@@ -103,16 +84,16 @@ TEST(GroupFailureRun, DetectionComesOnTop) {
 // for the first. Member 1 gets its block after 1 + 1 + 10 + 2 us, and copies it in 1 us.
 TEST(GroupFailureRun, WhatOneSurvivorHasIsCompleteThereAloneUnlessDeliveryIsAtomic) {
   GroupScenario group = scenario();
-  group.kill = kill_of(0, 5);
+  group.kill = kill_at(0, 5);
   group.kill->detection = us(100);
-  const GroupRun plain = analysis::run_group(group, platform());
+  const GroupRun plain = analysis::run_group(group, group_platform());
   EXPECT_THAT(plain.members[1].finished_s, ElementsAre(DoubleNear(15 * kUs, kClose)));
   EXPECT_EQ(plain.members[1].completed_s, plain.members[1].finished_s);
   EXPECT_THAT(plain.members[2].finished_s, ElementsAre(kNever));
   EXPECT_EQ(outcome(plain, 1), "failed 1 by 0");
   EXPECT_EQ(outcome(plain, 2), "failed 0 by 0");
   group.atomic_delivery = true;
-  const GroupRun atomic = analysis::run_group(group, platform());
+  const GroupRun atomic = analysis::run_group(group, group_platform());
   EXPECT_EQ(atomic.members[1].finished_s, plain.members[1].finished_s);
   EXPECT_THAT(atomic.members[1].completed_s, ElementsAre(kNever));
   EXPECT_EQ(outcome(atomic, 1), "failed 0 by 0");
@@ -124,11 +105,11 @@ TEST(GroupFailureRun, WhoKnowsStops) {
   GroupScenario group = scenario();
   group.messages = {50'000};
   group.shape.block_bytes = 50'000;
-  group.kill = kill_of(1, 3);
-  const GroupRun run = analysis::run_group(group, platform());
+  group.kill = kill_at(1, 3);
+  const GroupRun run = analysis::run_group(group, group_platform());
   EXPECT_THAT(run.members[2].finished_s, ElementsAre(kNever));
   group.kill->detection = us(1000);
-  const GroupRun late = analysis::run_group(group, platform());
+  const GroupRun late = analysis::run_group(group, group_platform());
   EXPECT_LT(late.members[2].finished_s[0], 1000 * kUs);
   EXPECT_EQ(outcome(late, 2), "failed 1 by 1");
 }
@@ -137,7 +118,7 @@ TEST(GroupFailureRun, WithoutAKillAllIsDelivered) {
   for (const bool atomic : {false, true}) {
     GroupScenario group = scenario(atomic);
     group.messages = {1000, 0, 5000};
-    const GroupRun run = analysis::run_group(group, platform());
+    const GroupRun run = analysis::run_group(group, group_platform());
     EXPECT_FALSE(run.killed_s);
     for (std::uint32_t m = 0; m < 3; ++m) {
       EXPECT_EQ(outcome(run, m), "delivered 3 ");
@@ -152,7 +133,7 @@ TEST(GroupFailureRun, WithoutAKillAllIsDelivered) {
 // it at 38 us and has copied it at 39 us. A row takes 12.008 us from when it is posted: member 2's
 // for 0 at 40 us, the root's for 1 at 49 us and for 2 at 50 us.
 TEST(GroupFailureRun, AMessageIsCompleteWhenAllRowsAreThere) {
-  const GroupRun run = analysis::run_group(scenario(true), platform());
+  const GroupRun run = analysis::run_group(scenario(true), group_platform());
   EXPECT_THAT(run.members[0].finished_s[0], DoubleNear(48 * kUs, kClose));
   EXPECT_THAT(run.members[2].finished_s[0], DoubleNear(39 * kUs, kClose));
   EXPECT_THAT(run.members[0].completed_s[0], DoubleNear((40 + 12.008) * kUs, kClose));
@@ -171,7 +152,7 @@ TEST(GroupFailureRun, WhoHasClosedSaysSo) {
     kill.after = atomic ? 5 : 3;  // two rows
     kill.detection = us(500);
     group.kill = kill;
-    const GroupRun run = analysis::run_group(group, platform());
+    const GroupRun run = analysis::run_group(group, group_platform());
     EXPECT_EQ(run.cut.words, 1u);
     EXPECT_THAT(run.cut.issued, ElementsAre(ElementsAre(true, true)));
     EXPECT_THAT(run.cut.rows, ElementsAre(atomic ? 1 : 0, 0, atomic ? 1 : 0));
@@ -186,9 +167,9 @@ TEST(GroupFailureRun, WhoHasClosedSaysSo) {
 TEST(GroupFailureRun, PatienceEndsWhereNobodySees) {
   GroupScenario group = scenario();
   group.timeout = us(1'000'000);
-  group.kill = kill_of(1, 3);
+  group.kill = kill_at(1, 3);
   group.kill->seen_by.emplace();
-  const GroupRun run = analysis::run_group(group, platform());
+  const GroupRun run = analysis::run_group(group, group_platform());
   EXPECT_EQ(outcome(run, 0), "failed 1 by 1");
   EXPECT_EQ(outcome(run, 2), "failed 1 by 1");
   EXPECT_THAT(run.members[0].knew_s, ::testing::AllOf(::testing::Gt(1.0), ::testing::Lt(1.001)));
@@ -214,9 +195,9 @@ TEST(GroupFailureRun, SaysWhatSharedALink) {
 TEST(GroupFailureRun, RefusesByName) {
   const auto refusal = [](auto change) {
     GroupScenario group = scenario();
-    group.kill = kill_of(1, 3);
+    group.kill = kill_at(1, 3);
     change(group);
-    return testing::error_of([&] { analysis::run_group(group, platform()); });
+    return testing::error_of([&] { analysis::run_group(group, group_platform()); });
   };
   EXPECT_EQ(refusal([](GroupScenario& s) { s.messages.clear(); }),
             "group: no messages; expected at least one");
@@ -228,14 +209,14 @@ TEST(GroupFailureRun, RefusesByName) {
             "kill: rank 1 cannot see that rank 1 is gone; expected another member");
   GroupScenario large = scenario();
   large.shape.members = 1025;
-  EXPECT_THROW(analysis::run_group(large, platform()), Unsupported);
+  EXPECT_THROW(analysis::run_group(large, group_platform()), Unsupported);
   for (const char* other : {"star:switches=switch", "fat-tree:arity=4,routing=adaptive"}) {
     EXPECT_THROW(analysis::run_group(scenario(), machine::parse_platform_spec(other)), Unsupported)
         << other;
   }
   machine::DelayPlan delays;
   delays.failures.push_back({"", sched::RankId(1), us(3)});
-  EXPECT_THROW(analysis::run_group(scenario(), platform(), delays), Unsupported);
+  EXPECT_THROW(analysis::run_group(scenario(), group_platform(), delays), Unsupported);
 }
 
 }  // namespace

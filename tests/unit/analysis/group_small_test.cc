@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "sched/compile.h"
 #include "sched/verify.h"
 #include "tests/support/error_of.h"
+#include "tests/unit/analysis/group_case.h"
 
 namespace slackline {
 namespace {
@@ -28,21 +28,17 @@ using analysis::GroupRun;
 using analysis::GroupScenario;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
-
-constexpr double kUs = 1e-6;
-constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kClose = 1e-13;
+using testing::group_platform;
+using testing::kClose;
+using testing::kill_at;
+using testing::kNever;
+using testing::kUs;
+using testing::outcome;
+using testing::us;
 
 auto at_us(double time) { return DoubleNear(time * kUs, kClose); }
-sched::Time us(double time) { return sched::Time(static_cast<std::int64_t>(time * 1e6)); }
 
-// A byte takes 1 ns, on the wire and to copy. A small message of 976 bytes is a write of 1000. A
-// word has 64 bytes between two members and 72 between three, a row 8.
-machine::Platform platform() {
-  return machine::parse_platform_spec(
-      "star:rate=8Gbps,latency=10us,o_post=1us,o_complete=2us,gap=0,copy_rate=8Gbps");
-}
-
+// A small message of 976 bytes is a write of 1000.
 GroupScenario scenario(std::uint32_t members, std::vector<std::uint64_t> messages,
                        bool atomic = false, std::uint32_t slots = 16) {
   GroupScenario scenario;
@@ -56,14 +52,6 @@ GroupScenario scenario(std::uint32_t members, std::vector<std::uint64_t> message
   return scenario;
 }
 
-GroupKill kill_at(std::uint32_t member, double at_us, double detection_us = 0) {
-  GroupKill kill;
-  kill.member = member;
-  kill.at = us(at_us);
-  kill.detection = us(detection_us);
-  return kill;
-}
-
 GroupKill kill_after(std::uint32_t member, std::uint64_t things, double detection_us = 100) {
   GroupKill kill;
   kill.member = member;
@@ -72,20 +60,13 @@ GroupKill kill_after(std::uint32_t member, std::uint64_t things, double detectio
   return kill;
 }
 
-std::string outcome(const GroupRun& run, std::uint32_t member) {
-  const auto& outcome = run.members[member].outcome;
-  if (!outcome) return "killed";
-  return fmt::format("{} {} {}", outcome->delivered ? "delivered" : "failed", outcome->messages,
-                     outcome->member ? fmt::format("by {}", *outcome->member) : "");
-}
-
 // The root copies until 0.976 us and posts until 1.976 us: it has the message. The bytes have left
 // at 2.976 us and arrive at 12.976 us; the member sees them at 14.976 us and has copied them at
 // 15.952 us. At 24.976 us the root knows that they are there.
 // Its word that this was all is there at 1.976 + 1 + 0.064 + 12 us, before the message. So the
 // member says that it is done when it has it, and the root when its write is complete.
 TEST(GroupSmallRun, TwoMembersDeliverAndClose) {
-  const GroupRun run = analysis::run_group(scenario(2, {976}), platform());
+  const GroupRun run = analysis::run_group(scenario(2, {976}), group_platform());
   EXPECT_THAT(run.members[0].finished_s, ElementsAre(at_us(1.976)));
   EXPECT_THAT(run.members[1].finished_s, ElementsAre(at_us(15.952)));
   EXPECT_EQ(run.members[1].completed_s, run.members[1].finished_s);
@@ -98,7 +79,7 @@ TEST(GroupSmallRun, TwoMembersDeliverAndClose) {
 // The root writes its row when it has the message: it is there at 1.976 + 1 + 0.008 + 12 us, before
 // the message. The member's row is at the root 13.008 us after the message stands at the member.
 TEST(GroupSmallRun, AtomicDeliveryWaitsForRows) {
-  const GroupRun run = analysis::run_group(scenario(2, {976}, true), platform());
+  const GroupRun run = analysis::run_group(scenario(2, {976}, true), group_platform());
   EXPECT_THAT(run.members[1].completed_s, ElementsAre(at_us(15.952)));
   EXPECT_THAT(run.members[0].completed_s, ElementsAre(at_us(15.952 + 13.008)));
 }
@@ -109,7 +90,7 @@ TEST(GroupSmallRun, OfTwoMembersTheOneThatIsLeftDecidesAlone) {
   for (const bool atomic : {false, true}) {
     GroupScenario group = scenario(2, {976, 976}, atomic);
     group.kill = kill_at(1, 13);
-    const GroupRun root_left = analysis::run_group(group, platform());
+    const GroupRun root_left = analysis::run_group(group, group_platform());
     EXPECT_THAT(root_left.members[0].knew_s, at_us(23));
     EXPECT_THAT(root_left.members[0].closed_s, at_us(23));
     EXPECT_EQ(outcome(root_left, 0), "failed 2 by 1");
@@ -117,18 +98,18 @@ TEST(GroupSmallRun, OfTwoMembersTheOneThatIsLeftDecidesAlone) {
     // The first write is posted at 1.976 us, and the NIC carries it out. The member takes it at
     // 15.952 us if it does not know of the loss by then.
     group.kill = kill_at(0, 2, 0);
-    const GroupRun early = analysis::run_group(group, platform());
+    const GroupRun early = analysis::run_group(group, group_platform());
     EXPECT_THAT(early.members[1].knew_s, at_us(12));
     EXPECT_EQ(outcome(early, 1), "failed 0 by 0");
     group.kill = kill_at(0, 2, 100);
-    const GroupRun late = analysis::run_group(group, platform());
+    const GroupRun late = analysis::run_group(group, group_platform());
     EXPECT_THAT(late.members[1].finished_s, ElementsAre(at_us(15.952), kNever));
     EXPECT_THAT(late.members[1].closed_s, at_us(112));
     EXPECT_EQ(outcome(late, 1), "failed 1 by 0");
     EXPECT_THAT(late.cut.small, ElementsAre(0, 1));
     // Not posted: nothing comes.
     group.kill = kill_at(0, 1.5, 100);
-    EXPECT_EQ(outcome(analysis::run_group(group, platform()), 1), "failed 0 by 0");
+    EXPECT_EQ(outcome(analysis::run_group(group, group_platform()), 1), "failed 0 by 0");
   }
 }
 
@@ -138,7 +119,7 @@ TEST(GroupSmallRun, OfTwoMembersTheOneThatIsLeftDecidesAlone) {
 TEST(GroupSmallRun, WhatOneSurvivorHasIsCompleteThereAloneUnlessDeliveryIsAtomic) {
   GroupScenario group = scenario(3, {976});
   group.kill = kill_after(0, 2);
-  const GroupRun plain = analysis::run_group(group, platform());
+  const GroupRun plain = analysis::run_group(group, group_platform());
   EXPECT_THAT(*plain.killed_s, at_us(1.976));
   EXPECT_THAT(plain.cut.small, ElementsAre(0, 1, 0));
   EXPECT_THAT(plain.members[1].finished_s, ElementsAre(at_us(15.952)));
@@ -146,7 +127,7 @@ TEST(GroupSmallRun, WhatOneSurvivorHasIsCompleteThereAloneUnlessDeliveryIsAtomic
   EXPECT_EQ(outcome(plain, 1), "failed 1 by 0");
   EXPECT_EQ(outcome(plain, 2), "failed 0 by 0");
   group.atomic_delivery = true;
-  const GroupRun atomic = analysis::run_group(group, platform());
+  const GroupRun atomic = analysis::run_group(group, group_platform());
   EXPECT_THAT(atomic.members[1].finished_s, ElementsAre(at_us(15.952)));
   EXPECT_THAT(atomic.members[1].completed_s, ElementsAre(kNever));
   for (const std::uint32_t m : {1u, 2u}) {
@@ -163,7 +144,7 @@ TEST(GroupSmallRun, WhatOneSurvivorHasIsCompleteThereAloneUnlessDeliveryIsAtomic
 TEST(GroupSmallRun, WhatAllSurvivorsHaveCompletesWhenThatIsSettled) {
   GroupScenario group = scenario(3, {976}, true);
   group.kill = kill_at(2, 3, 100);
-  const GroupRun run = analysis::run_group(group, platform());
+  const GroupRun run = analysis::run_group(group, group_platform());
   for (const std::uint32_t m : {0u, 1u}) {
     EXPECT_EQ(outcome(run, m), "failed 1 by 2");
     EXPECT_THAT(run.members[m].knew_s, at_us(113));
@@ -180,7 +161,8 @@ TEST(GroupSmallRun, WhatAllSurvivorsHaveCompletesWhenThatIsSettled) {
 // post take until 30.936 us; the member has it 1 + 10 + 2 + 0.976 us later. The next counts leave
 // when the ones before are known to be there: 16.952 + 0.008 + 22 us, and so on.
 TEST(GroupSmallRun, ASlotIsUsedAgainWhenItIsKnownToBeFree) {
-  const GroupRun run = analysis::run_group(scenario(2, {976, 976, 976}, false, 2), platform());
+  const GroupRun run =
+      analysis::run_group(scenario(2, {976, 976, 976}, false, 2), group_platform());
   EXPECT_THAT(run.members[0].finished_s, ElementsAre(at_us(1.976), at_us(3.952), at_us(30.936)));
   EXPECT_THAT(run.members[1].finished_s, ElementsAre(at_us(15.952), at_us(18.928), at_us(44.912)));
   const double third_count_s = 16.952 + 2 * (22.008 + 1) + 22.008;
@@ -193,12 +175,12 @@ TEST(GroupSmallRun, ASlotIsUsedAgainWhenItIsKnownToBeFree) {
 TEST(GroupSmallRun, ALostMemberHoldsUpTheRing) {
   GroupScenario group = scenario(3, std::vector<std::uint64_t>(9, 100), false, 4);
   group.kill = kill_at(2, 1, 1000);
-  const GroupRun run = analysis::run_group(group, platform());
+  const GroupRun run = analysis::run_group(group, group_platform());
   EXPECT_EQ(outcome(run, 0), "failed 4 by 2");
   EXPECT_EQ(outcome(run, 1), "failed 4 by 2");
   // With a count of two messages there is room for two more.
   group.kill = kill_after(2, 3, 1000);
-  const GroupRun later = analysis::run_group(group, platform());
+  const GroupRun later = analysis::run_group(group, group_platform());
   EXPECT_EQ(later.cut.counted, 2u);
   EXPECT_EQ(outcome(later, 0), "failed 6 by 2");
   EXPECT_EQ(outcome(later, 1), "failed 6 by 2");
@@ -208,14 +190,14 @@ TEST(GroupSmallRun, ALostMemberHoldsUpTheRing) {
 // post ends at 25.976 us, its 20,000 bytes have left 20 us later, are seen after 12 us more and
 // copied after 20 us. The root is through with it at 67.976 us, and begins the next small one.
 TEST(GroupSmallRun, BothWaysKeepTheirOrder) {
-  const GroupRun run = analysis::run_group(scenario(2, {976, 20'000, 976}), platform());
+  const GroupRun run = analysis::run_group(scenario(2, {976, 20'000, 976}), group_platform());
   EXPECT_THAT(run.members[0].finished_s, ElementsAre(at_us(1.976), at_us(67.976), at_us(69.952)));
   EXPECT_THAT(run.members[1].finished_s, ElementsAre(at_us(15.952), at_us(77.976), at_us(83.928)));
   // The root has sent the block, and knows it, while member 1 still copies. It is killed in
   // between.
   GroupScenario group = scenario(2, {976, 20'000, 976}, true);
   group.kill = kill_at(0, 68.5, 1000);
-  const GroupRun killed = analysis::run_group(group, platform());
+  const GroupRun killed = analysis::run_group(group, group_platform());
   EXPECT_EQ(outcome(killed, 1), "failed 2 by 0");
   EXPECT_THAT(killed.cut.issued, ElementsAre(ElementsAre(), ElementsAre(true), ElementsAre()));
 }
@@ -225,7 +207,7 @@ TEST(GroupSmallRun, BothWaysKeepTheirOrder) {
 TEST(GroupSmallRun, ReadinessForBlocksIsToldAheadOfSmallMessages) {
   GroupScenario group = scenario(2, {976, 20'000});
   group.shape.ready = sched::Ready::kSend;
-  const GroupRun run = analysis::run_group(group, platform());
+  const GroupRun run = analysis::run_group(group, group_platform());
   EXPECT_THAT(run.members[1].finished_s, ElementsAre(at_us(15.952), at_us(77.976)));
 }
 
@@ -315,7 +297,7 @@ TEST(GroupSmallRun, SurvivorsKeepTheirPromisesUnderNoise) {
     noise.of.kind = machine::Distribution::Kind::kExponential;
     noise.of.mean = us(static_cast<double>(random() % 8));
     if (noise.of.mean.count() != 0) delays.noise.push_back(noise);
-    const GroupRun run = analysis::run_group(group, platform(), delays);
+    const GroupRun run = analysis::run_group(group, group_platform(), delays);
     const std::size_t all = group.messages.size();
     std::vector<std::uint64_t> complete;
     for (std::uint32_t m = 0; m < group.shape.members; ++m) {
@@ -344,10 +326,10 @@ TEST(GroupSmallRun, SurvivorsKeepTheirPromisesUnderNoise) {
 TEST(GroupSmallRun, RefusesByName) {
   GroupScenario group = scenario(2, {976});
   group.small.slots = 0;
-  EXPECT_EQ(testing::error_of([&] { analysis::run_group(group, platform()); }),
+  EXPECT_EQ(testing::error_of([&] { analysis::run_group(group, group_platform()); }),
             "small_slots: 0 is out of range; expected 1 to 65536");
   group.small = {(1 << 20) + 1, 16};
-  EXPECT_EQ(testing::error_of([&] { analysis::run_group(group, platform()); }),
+  EXPECT_EQ(testing::error_of([&] { analysis::run_group(group, group_platform()); }),
             "small_bytes: 1048577 is out of range; expected 0 to 1048576");
 }
 
