@@ -36,8 +36,8 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text, const std::strin
 std::uint64_t parse_small_bytes(const std::string& text, const std::string& option) {
   const std::uint64_t bytes = sched::parse_bytes(text, option);
   if (bytes <= machine::kMostSmallBytes) return bytes;
-  throw InputError(fmt::format("{}: {}; expected at most {}", option, text,
-                               sched::format_bytes(machine::kMostSmallBytes)));
+  throw InputError(fmt::format("{}: '{}' is more than a slot takes; expected at most {}", option,
+                               text, sched::format_bytes(machine::kMostSmallBytes)));
 }
 
 // What a group is told of a spec. Throws InputError if the spec says more.

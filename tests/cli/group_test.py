@@ -96,7 +96,7 @@ class Group(ProgramCase):
                 ((SPEC, "--fail", "rank=1,at=1us"), "expected a kill, and no failure beside"),
                 ((SPEC + ",root=1",), "expected no more"),
                 ((SPEC, "--small-slots", "4"), "expected --small-bytes, too"),
-                ((SPEC, "--small-bytes", "2MiB"), "--small-bytes: 2MiB; expected at most 1Mi"),
+                ((SPEC, "--small-bytes", "2MiB"), "--small-bytes: '2MiB' is more than a slot takes; expected at most 1MiB"),
                 ((SPEC, "--small-bytes", "1KiB", "--small-slots", "0"), "not a whole number from 1 to 65536"),
                 ((SPEC, "--then", "1KiB,x"), "--then"),
                 (("circulant:ranks=3,bytes=1KiB",), "groups cannot take circulant")):
