@@ -93,11 +93,14 @@ BlocksPart held_for_first_blocks(const GroupPlan& plan, const GroupMessage& mess
     if ((!first.valid() && !behind_small) || ahead.holds(id)) continue;
     // What follows something that waits, waits itself.
     const auto edges = schedule.edges_into(id);
-    const bool waits = std::ranges::any_of(edges, [&](const sched::Edge& edge) {
-      return !ahead.holds(edge.pred) || (edge.pred == first && edge.on == sched::On::kDone);
+    const bool waits = std::ranges::any_of(
+        edges, [&](const sched::Edge& edge) { return !ahead.holds(edge.pred); });
+    if (waits) continue;
+    const bool has_first = std::ranges::any_of(edges, [&](const sched::Edge& edge) {
+      return edge.pred == first && edge.on == sched::On::kDone;
     });
-    if (!waits && first.valid()) out.add_edge(copy[first], copy[id]);
-    if (!waits && behind_small) out.add_edge(gates[rank.value], copy[id]);
+    if (!has_first && first.valid()) out.add_edge(copy[first], copy[id]);
+    if (behind_small) out.add_edge(gates[rank.value], copy[id]);
   }
   std::vector<std::vector<OpId>> posted(behind_small ? schedule.rank_count() : 0);
   for (OpId id(0); behind_small && id.value < schedule.op_count(); ++id.value) {

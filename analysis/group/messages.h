@@ -43,7 +43,8 @@ struct GroupMessages {
 /// Messages of these sizes, in this order; at least one. As hw/group/port.h does, a member has
 /// posted no more of a message in blocks than what brings it the first block until that block is
 /// there. Small ones go as `small_run()` says; a message in blocks leaves the root when all small
-/// ones before it stand at every member. Throws as GroupPlan::message(), check() of a SmallShape
+/// ones before it stand at every member, and a member passes blocks on when it has taken them.
+/// Throws as GroupPlan::message(), check() of a SmallShape
 /// and compose() do.
 GroupMessages messages_of_group(machine::GroupPlan& plan, std::span<const std::uint64_t> bytes,
                                 const machine::SmallShape& small = {});

@@ -221,6 +221,44 @@ TEST(GroupSmallRun, SmallIsUpToAndWithTheBound) {
   EXPECT_NE(made.messages[1], nullptr);
 }
 
+// Whether an operation waits for another one of its rank, by whatever is between them.
+bool comes_after(const sched::Schedule& schedule, sched::OpId op, sched::OpId earlier) {
+  std::vector<sched::OpId> ahead = {op};
+  std::vector<bool> seen(schedule.op_count());
+  while (!ahead.empty()) {
+    const sched::OpId id = ahead.back();
+    ahead.pop_back();
+    if (id == earlier) return true;
+    for (const sched::Edge& edge : schedule.edges_into(id)) {
+      if (seen[edge.pred.value]) continue;
+      seen[edge.pred.value] = true;
+      ahead.push_back(edge.pred);
+    }
+  }
+  return false;
+}
+
+// A member is at one message at a time: it passes no block on before it has taken the small ones
+// that came before, although the block may be there.
+TEST(GroupSmallRun, BlocksArePassedOnOnceTheSmallOnesBeforeAreTaken) {
+  GroupScenario group = scenario(3, {976, 0, 150'000, 976, 100'000});
+  group.shape.pattern = "chain";
+  machine::GroupPlan plan(group.shape);
+  const auto made = analysis::messages_of_group(plan, group.messages, group.small);
+  std::size_t passed_on = 0;
+  for (const std::size_t k : {std::size_t{2}, std::size_t{4}}) {
+    const sched::OpId taken = made.ops(k - 1, 1).own;
+    const analysis::GroupMessageOps& blocks = made.ops(k, 1);
+    for (sched::OpId id = blocks.own; id < blocks.end; ++id.value) {
+      const sched::Op& op = made.schedule.op(id);
+      if (op.kind != sched::OpKind::kSend || made.schedule.payload_bytes(op) == 0) continue;
+      EXPECT_TRUE(comes_after(made.schedule, id, taken)) << id.value;
+      ++passed_on;
+    }
+  }
+  EXPECT_EQ(passed_on, 5u);
+}
+
 // What a group writes of small messages alone takes the time that the event engine says of the
 // pattern, where that counts as little as a group's root does: a copy of no time, and no counts.
 TEST(GroupSmallRun, AgreesWithThePatternOfItsSlots) {
