@@ -10,14 +10,13 @@
 #include "analysis/group/failure_run.h"
 #include "base/units.h"
 #include "machine/platform.h"
+#include "tests/unit/analysis/program.h"
 
 namespace slackline::testing {
 
 inline constexpr double kUs = 1e-6;
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 inline constexpr double kClose = 1e-13;
-
-inline sched::Time us(double time) { return sched::Time(static_cast<std::int64_t>(time * 1e6)); }
 
 /// A byte takes 1 ns, on the wire and to copy. A word has 64 bytes between two members and 72
 /// between three, a row 8.
