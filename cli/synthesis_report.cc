@@ -47,7 +47,9 @@ void SynthesisReport::say_more(Answer& answer) const {
         fmt::format("{} in blocks of {}, {}: ", found.steps, sched::format_bytes(found.block_bytes),
                     sched::human_seconds(found.makespan_s));
     if (found.steps == found.at_least) {
-      text += found.halves == 1 ? "none has fewer" : "no reduce-scatter and allgather have fewer";
+      text += found.one_sum       ? "none in which a rank keeps one sum has fewer"
+              : found.halves == 1 ? "none has fewer"
+                                  : "no reduce-scatter and allgather have fewer";
     } else {
       text += fmt::format("not proven, {} choices were looked at; at least {}", found.nodes,
                           found.at_least);
@@ -88,6 +90,7 @@ void SynthesisReport::say(Answer& answer) const {
                {"halves", nullptr, [&](auto i) { return of(i).halves; }},
                {"steps", nullptr, [&](auto i) { return of(i).steps; }},
                {"at_least", nullptr, [&](auto i) { return of(i).at_least; }},
+               {"one_sum", nullptr, [&](auto i) { return of(i).one_sum; }},
                {"nodes", nullptr, [&](auto i) { return of(i).nodes; }},
                {"makespan_s", nullptr, [&](auto i) { return of(i).makespan_s; }}});
 }

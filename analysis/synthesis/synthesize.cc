@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/mix.h"
 #include "base/units.h"
+#include "sched/pattern/pattern.h"
 
 namespace slackline::analysis {
 namespace {
@@ -82,7 +83,8 @@ Attempt exact_exchange(const SynthesisRequest& request, std::uint64_t block, con
   found.push_back({.block_bytes = block,
                    .steps = steps.steps,
                    .at_least = steps.at_least,
-                   .nodes = steps.nodes});
+                   .nodes = steps.nodes,
+                   .one_sum = steps.at_least > sched::ceil_log2(request.task.ranks)});
   return {block, 0, kExact, {{}, {}, std::move(steps.moves)}, 1};
 }
 

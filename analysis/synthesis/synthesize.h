@@ -55,8 +55,9 @@ struct SynthesizedSteps {
   std::uint32_t at_least = 0;  // no schedule in steps has fewer; below `steps`: that is not proven
   std::uint64_t nodes = 0;     // choices that were looked at
   /// 2: a reduce-scatter and then an allgather, whose steps and bounds are added. `at_least` is of
-  /// such allreduces only. 1, of an allreduce: of the message as one block.
+  /// such allreduces only. 1, of an allreduce: of the message as one block (exact_sums.h).
   std::uint32_t halves = 1;
+  bool one_sum = false;   // `at_least` is of ranks that keep one sum each; others may need fewer
   double makespan_s = 0;  // of such a schedule, by the flow engine
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -114,7 +115,16 @@ class LoweredCollective {
   // `op` writes where the message goes to, and so waits until partial sums have left.
   void holds(const Message& message, OpId op) {
     if (plan_.bytes() != 0) wait(op, message, End::kTo, read_by_);
-    for_each_unit(message, End::kTo, [&](std::uint32_t unit) { held_by_[unit] = op; });
+    for_each_unit(message, End::kTo, [&](std::uint32_t unit) {
+      held_by_[unit] = op;
+      if (summed_from_.empty()) return;
+      const auto summed = summed_from_.find(unit);
+      if (summed == summed_from_.end()) return;
+      for (const OpId sum : summed->second) {
+        builder_.after(sum, op);
+      }
+      summed_from_.erase(summed);
+    });
   }
   // `op` reads what the message carries, and so waits until it is there.
   void reads(const Message& message, OpId op) {
@@ -146,6 +156,8 @@ class LoweredCollective {
     sent_.clear();
     added_.clear();
     arrived_.clear();
+    summed_from_.clear();
+    sums_ = 0;
     landings_ = 0;
     landing_ = BufferId::none();
     landed_.clear();
@@ -164,7 +176,7 @@ class LoweredCollective {
     for (const Turn& turn : turns) {
       const Message& message = plan_.messages[turn.message];
       if (message.src == message.dst) {
-        add_copy(message);
+        message.combines ? add_within(message) : add_copy(message);
       } else if (message.src == rank) {
         add_send(turn.message);
       } else if (!message.combines) {
@@ -202,6 +214,18 @@ class LoweredCollective {
     holds(message, copy);
   }
 
+  void add_within(const Message& message) {
+    const OpPlace at{message.src, message.step};
+    const Piece& piece = pieces_of(message).front();
+    const Slice operand{BufferId(message.src.value), plan_.begin[piece.first], bytes_of(message)};
+    const OpId added = sum(at, plan_.begin[piece.to], operand, {});
+    wait(added, message, End::kFrom, held_by_);
+    wait(added, message, End::kTo, held_by_);
+    holds(message, added);
+    if (plan_.bytes() == 0) return;
+    for_each_unit(message, End::kFrom, [&](auto unit) { summed_from_[unit].push_back(added); });
+  }
+
   void add_receive(std::uint32_t m) {
     const Message& message = plan_.messages[m];
     const OpId receive = builder_.receive({message.dst, message.step}, channel_[m],
@@ -236,19 +260,18 @@ class LoweredCollective {
     const OpPlace at{message.dst, message.step + message.late_steps};
     const auto [receive, landed] = landed_.front();
     landed_.pop_front();
-    const Slice sum{BufferId(message.dst.value), plan_.begin[unit], bytes};
-    const OpId added = bytes != 0 ? builder_.add_to(adder(at), sum, landed, {receive})
-                                  : builder_.join(at, {receive});
+    const OpId added = sum(at, plan_.begin[unit], landed, {receive});
     wait(added, message, End::kTo, held_by_);
     holds(message, added);
     if (bytes != 0) added_.push_back(added);
   }
 
-  OpPlace adder(OpPlace at) const {
-    if (options_.adders != 0) {
-      at.lane = static_cast<std::uint16_t>(1 + added_.size() % options_.adders);
-    }
-    return at;
+  // The operand added to what stands at that place of the rank's buffer.
+  OpId sum(OpPlace at, std::uint64_t offset, const Slice& operand, ProgramWriter::After after) {
+    if (operand.bytes == 0) return builder_.join(at, after);
+    if (options_.adders != 0) at.lane = static_cast<std::uint16_t>(1 + sums_ % options_.adders);
+    ++sums_;
+    return builder_.add_to(at, {BufferId(at.rank.value), offset, operand.bytes}, operand, after);
   }
 
   void add_send(std::uint32_t m) {
@@ -272,10 +295,12 @@ class LoweredCollective {
   // Of the rank whose program is being written:
   std::vector<OpId> held_by_;  // by unit: after which it stands there as it is sent
   std::vector<OpId> read_by_;  // by unit: its last send
+  std::unordered_map<std::uint32_t, std::vector<OpId>> summed_from_;  // by unit: reduces within
   std::vector<OpId> sent_;
-  std::vector<OpId> added_;                    // reduces
+  std::vector<OpId> added_;                    // reduces of operands
   std::vector<OpId> arrived_;                  // receives
   std::deque<std::pair<OpId, Slice>> landed_;  // operands to be added, with their receives
+  std::uint64_t sums_ = 0;                     // reduces so far
   std::uint64_t landings_ = 0;                 // operands so far
   OpId came_;
   BufferId landing_;

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "sched/pattern/alltoall.h"
 #include "sched/pattern/bruck.h"
+#include "sched/pattern/bruck_allreduce.h"
 #include "sched/pattern/halving_doubling.h"
 #include "sched/pattern/hierarchical.h"
 #include "sched/pattern/pattern.h"
@@ -30,6 +31,9 @@ std::uint32_t by_shares(std::uint32_t ranks) { return ranks; }
 // Half of the pieces on each level.
 std::uint32_t half_levels(std::uint32_t ranks) { return levels(ranks) / 2; }
 
+// With two sums for what a rank is told.
+std::uint32_t two_level_sums(std::uint32_t ranks) { return 2 * levels(ranks); }
+
 bool always(const MulticastOptions&) { return true; }
 // Shares of one size.
 bool even(const MulticastOptions& options) { return options.bytes % options.ranks == 0; }
@@ -48,6 +52,7 @@ constexpr CollectiveAlgorithm kAllreduce[] = {
     {"ring", ring_allreduce, two_rounds, twice, even},
     {"recursive-doubling", recursive_doubling_allreduce, levels, levels, in_pairs},
     {"rabenseifner", rabenseifner_allreduce, two_ways, two_ways_folded, halves},
+    {"bruck", bruck_allreduce, levels, two_level_sums, always},
     {"hierarchical", hierarchical_allreduce, two_rounds, twice},
 };
 constexpr CollectiveAlgorithm kAllgather[] = {

@@ -20,8 +20,8 @@ std::vector<std::uint32_t> CollectivePlan::senders(std::uint32_t count,
 }
 
 void CollectivePlan::each_has_all() {
-  for (std::uint32_t r = 0; r < ranks && bytes() != 0 && !first_alone; ++r) {
-    pre.push_back({{BufferId(r), 0, bytes()}, ValueId(r), 0});
+  for (std::uint32_t r = 0; r < ranks && message_bytes != 0 && !first_alone; ++r) {
+    pre.push_back({{BufferId(r), 0, message_bytes}, ValueId(r), 0});
   }
 }
 
@@ -46,7 +46,7 @@ void CollectivePlan::parts_at(RankId rank) {
 
 void CollectivePlan::promise_allreduce() {
   each_has_all();
-  for (std::uint32_t r = 0; r < ranks; ++r) sum_at(RankId(r), 0, bytes());
+  for (std::uint32_t r = 0; r < ranks; ++r) sum_at(RankId(r), 0, message_bytes);
 }
 
 void CollectivePlan::promise_allgather() {
@@ -89,12 +89,11 @@ std::uint64_t ShareWriter::begin(std::uint32_t share) const {
   return share * share_bytes_ + std::min<std::uint64_t>(share, longer_shares_);
 }
 
-void ShareWriter::add(std::uint32_t step, RankId src, RankId dst, std::uint32_t first,
-                      std::uint32_t count, bool late) {
+void ShareWriter::add(std::uint32_t step, RankId src, RankId dst, Run run, bool late) {
   CollectivePlan::Message message{step, src, dst};
   message.combines = true;
   message.late = late;
-  send(message, {{first, count, first}});
+  send(message, {run});
 }
 
 void ShareWriter::copy(std::uint32_t step, RankId rank, const std::vector<Run>& runs, bool late) {
@@ -105,7 +104,7 @@ void ShareWriter::copy(std::uint32_t step, RankId rank, const std::vector<Run>& 
 
 void ShareWriter::send(CollectivePlan::Message message, const std::vector<Run>& runs) {
   if (plan_.first_alone && message.src != RankId(0) && message.dst != RankId(0)) return;
-  const bool is_copy = message.src == message.dst;
+  const bool is_copy = message.src == message.dst && !message.combines;
   const std::uint32_t most_pieces = message.combines ? 1 : is_copy ? ~0u : kMostPieces;
   std::uint64_t bytes = 0;
   message.pieces = 0;

@@ -31,7 +31,7 @@ struct CollectivePlan {
   struct Message {
     std::uint32_t step = 0;
     RankId src;
-    RankId dst;  // src: a copy within the rank
+    RankId dst;  // src: a copy, or a sum, within the rank
     std::uint32_t first_piece = 0;
     std::uint32_t pieces = 1;      // 1 if it combines
     bool combines = false;         // is added to what stands at dst, or takes its place
@@ -60,15 +60,15 @@ struct CollectivePlan {
   std::uint64_t bytes() const { return begin.back(); }
   std::uint32_t units() const { return static_cast<std::uint32_t>(begin.size() - 1); }
 
-  /// Before: rank r has value r, of all of the buffer; or of part r alone, of as many equal parts
-  /// as there are ranks.
+  /// Before: rank r has value r, of all of the message, with which the buffer begins; or of the
+  /// buffer's part r alone, of as many equal parts as there are ranks.
   void each_has_all();
   void each_has_its_part();
   /// After: bytes [from, from + count) of `rank` are the sum of all ranks' values there; all parts
   /// stand at `rank`.
   void sum_at(RankId rank, std::uint64_t from, std::uint64_t count);
   void parts_at(RankId rank);
-  /// All ranks have all of the buffer, or their part; and after that the sum, or all parts.
+  /// All ranks have all of the message, or their part; and after that the sum, or all parts.
   void promise_allreduce();
   void promise_allgather();
 };
@@ -101,10 +101,11 @@ class ShareWriter {
   void move(std::uint32_t step, RankId src, RankId dst, const std::vector<Run>& runs) {
     send({step, src, dst}, runs);
   }
-  /// Shares [first, first + count) are added to those that stand at dst: `late` if dst sends them
-  /// as they were in that step.
-  void add(std::uint32_t step, RankId src, RankId dst, std::uint32_t first, std::uint32_t count,
-           bool late = false);
+  /// The shares of the run are added to those that stand at dst: `late` if dst sends these as they
+  /// were in that step.
+  void add(std::uint32_t step, RankId src, RankId dst, Run run, bool late = false);
+  /// The same within a rank, behind its messages of that step.
+  void add_within(std::uint32_t step, RankId rank, Run run) { add(step, rank, rank, run, true); }
 
   /// Within a rank, as one copy: before the rank's messages of that step, or `late`.
   void copy(std::uint32_t step, RankId rank, const std::vector<Run>& runs, bool late);

@@ -42,8 +42,9 @@ void add_halving(ShareWriter& out, const Fold& fold, std::uint32_t from, ShareOf
     for (const std::uint32_t place : out.plan().senders(fold.places, 1u << level)) {
       const std::uint32_t other = place ^ (1u << level);
       const std::uint32_t first = run_begin(other, level);
-      out.add(from + step, fold.rank(place), fold.rank(other), share(first),
-              share(first + (1u << level)) - share(first));
+      const std::uint32_t begin = share(first);
+      out.add(from + step, fold.rank(place), fold.rank(other),
+              {begin, share(first + (1u << level)) - begin, begin});
     }
   }
 }
@@ -68,10 +69,11 @@ CollectivePlan recursive_doubling_allreduce(const MulticastOptions& options) {
   ShareWriter out(options, options.bytes, 1);
   const Fold fold(options.ranks);
   const std::uint32_t last = fold.lead() + fold.levels;
-  for (std::uint32_t i = 0; i < fold.folded; ++i) out.add(0, folded(i), fold.rank(i), 0, 1);
+  for (std::uint32_t i = 0; i < fold.folded; ++i) out.add(0, folded(i), fold.rank(i), {0, 1, 0});
   for (std::uint32_t level = 0; level < fold.levels; ++level) {
     for (const std::uint32_t place : out.plan().senders(fold.places, 1u << level)) {
-      out.add(fold.lead() + level, fold.rank(place), fold.rank(place ^ (1u << level)), 0, 1, true);
+      out.add(fold.lead() + level, fold.rank(place), fold.rank(place ^ (1u << level)), {0, 1, 0},
+              true);
     }
   }
   for (std::uint32_t i = 0; i < fold.folded; ++i) {
@@ -86,8 +88,8 @@ CollectivePlan rabenseifner_allreduce(const MulticastOptions& options) {
   const std::uint32_t p = fold.places;
   ShareWriter out(options, options.bytes, p);
   for (std::uint32_t i = 0; i < fold.folded; ++i) {
-    out.add(0, fold.rank(i), folded(i), p / 2, p / 2);
-    out.add(0, folded(i), fold.rank(i), 0, p / 2);
+    out.add(0, fold.rank(i), folded(i), {p / 2, p / 2, p / 2});
+    out.add(0, folded(i), fold.rank(i), {0, p / 2, 0});
   }
   for (std::uint32_t i = 0; i < fold.folded; ++i) {
     out.move(1, folded(i), fold.rank(i), {{p / 2, p / 2, p / 2}});
@@ -108,7 +110,7 @@ CollectivePlan recursive_halving_reduce_scatter(const MulticastOptions& options)
   const Fold fold(options.ranks);
   ShareWriter out(options, options.bytes, fold.ranks);
   for (std::uint32_t i = 0; i < fold.folded; ++i) {
-    out.add(0, folded(i), fold.rank(i), 0, fold.ranks);
+    out.add(0, folded(i), fold.rank(i), {0, fold.ranks, 0});
   }
   const std::uint32_t last = fold.lead() + fold.levels;
   add_halving(out, fold, fold.lead(),

@@ -68,7 +68,7 @@ CollectivePlan hierarchical_allreduce(const MulticastOptions& options) {
         const RankId src = nodes.rank(i, local);
         const RankId dst = nodes.rank(i, next);
         if (adds) {
-          out.add(from + step, src, dst, first, nodes.count);
+          out.add(from + step, src, dst, {first, nodes.count, first});
         } else {
           out.move(from + step, src, dst, {{first, nodes.count, first}});
         }
@@ -82,7 +82,7 @@ CollectivePlan hierarchical_allreduce(const MulticastOptions& options) {
         const RankId src = nodes.rank(node, l);
         const RankId dst = nodes.rank(next, l);
         if (adds) {
-          out.add(from + step, src, dst, share, 1);
+          out.add(from + step, src, dst, {share, 1, share});
         } else {
           out.move(from + step, src, dst, {{share, 1, share}});
         }
@@ -103,14 +103,14 @@ CollectivePlan hierarchical_reduce_scatter(const MulticastOptions& options) {
   ring_round(nodes.k, 1, [&](auto step, auto local, auto next, auto part) {
     for (std::uint32_t i = 0; i < nodes.count; ++i) {
       for (const ShareWriter::Run& run : column(nodes, part)) {
-        out.add(step, nodes.rank(i, local), nodes.rank(i, next), run.first, 1);
+        out.add(step, nodes.rank(i, local), nodes.rank(i, next), run);
       }
     }
   });
   ring_round(nodes.count, 1, [&](auto step, auto node, auto next, auto part) {
     for (std::uint32_t l = 0; l < nodes.k; ++l) {
-      out.add(nodes.k - 1 + step, nodes.rank(node, l), nodes.rank(next, l),
-              nodes.rank(part, l).value, 1);
+      const std::uint32_t share = nodes.rank(part, l).value;
+      out.add(nodes.k - 1 + step, nodes.rank(node, l), nodes.rank(next, l), {share, 1, share});
     }
   });
   out.promise_reduce_scatter();

@@ -11,7 +11,7 @@ void add_round(ShareWriter& out, std::uint32_t from, std::uint32_t lead, bool co
       const RankId next((r + 1) % n);
       const std::uint32_t share = (r + 2 * n - lead - step) % n;
       if (combines) {
-        out.add(from + step, RankId(r), next, share, 1);
+        out.add(from + step, RankId(r), next, {share, 1, share});
       } else {
         out.move(from + step, RankId(r), next, {{share, 1, share}});
       }

@@ -201,9 +201,25 @@ class Advise(ProgramCase):
         self.assertEqual([(s["steps"], s["at_least"]) for s in even["synthesized_steps"]], [(14, 14), (3, 3)])
         self.assertTrue(self.document("check", "s.slackline")["ok"])
         # Recursive doubling folds two of six ranks, and a step before and after. Threes need no fold.
-        odd = of("6")
+        odd = of("6", "--patterns", "recursive-doubling")
         self.assertLess(odd["synthesized_ratio"], 0.8)
         self.assertTrue(self.document("check", "s.slackline")["ok"])
+        # Two sums at each rank need none for any number of ranks, and cannot be said in moves.
+        two = of("7", "--exact", "--nodes", "1000")
+        self.assertEqual(two["best_schedule"], "allreduce:ranks=7,bytes=8,block=8,by=bruck")
+        self.assertTrue(two["synthesized_as_named"])
+        self.assertEqual([(s["steps"], s["at_least"], s["one_sum"]) for s in two["synthesized_steps"]],
+                         [(12, 12, False), (4, 3, False)])
+
+    def test_what_is_proved_of_one_sum_says_so(self):
+        # Each uplink carries one message a step: more steps than sums need to double.
+        arguments = ("advise", "--collective", "allreduce", "--ranks", "6", "--bytes", "8", "-p",
+                     "two-level:racks=3,hosts=2,oversubscription=2", "--placements", "packed", "--blocks", "8",
+                     "--samples", "0", "--synthesize", "--attempts", "1", "--improvements", "0", "--exact")
+        self.assertRegex(self.good(*arguments), "4 in blocks of 8, .*: none in which a rank keeps one sum has fewer")
+        steps = self.document(*arguments)["synthesized_steps"]
+        self.assertEqual([(s["steps"], s["at_least"], s["one_sum"]) for s in steps],
+                         [(10, 10, False), (4, 4, True)])
 
     def test_it_is_the_named_pattern_where_moves_are_slower(self):
         # A ring buffer is no pattern of moves.

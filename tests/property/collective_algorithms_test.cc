@@ -20,6 +20,7 @@
 #include "sched/pattern/alltoall.h"
 #include "sched/pattern/binomial_shares.h"
 #include "sched/pattern/bruck.h"
+#include "sched/pattern/bruck_allreduce.h"
 #include "sched/pattern/halving_doubling.h"
 #include "sched/pattern/hierarchical.h"
 #include "sched/pattern/pattern.h"
@@ -42,6 +43,7 @@ constexpr Algorithm kAlgorithms[] = {
     {"allreduce:by=ring", ring_allreduce},
     {"allreduce:by=recursive-doubling", recursive_doubling_allreduce},
     {"allreduce:by=rabenseifner", rabenseifner_allreduce},
+    {"allreduce:by=bruck", bruck_allreduce},
     {"allreduce:by=hierarchical", hierarchical_allreduce},
     {"reduce-scatter:by=ring", ring_reduce_scatter},
     {"reduce-scatter:by=recursive-halving", recursive_halving_reduce_scatter},
@@ -177,6 +179,12 @@ TEST(CollectiveAlgorithmCosts, AreThoseOfTheLiterature) {
     const Traffic bruck(bruck_allgather(options_of(n, share)));
     EXPECT_EQ(bruck.steps, up);
     EXPECT_THAT(bruck.sent, Each((n - 1) * share));
+    // Bruck and Ho, Efficient Global Combine Operations in Multi-Port Message-Passing Systems,
+    // 1993: no sum has more than twice the terms a step before.
+    const Traffic bruck_sum(bruck_allreduce(options_of(n, share)));
+    EXPECT_EQ(bruck_sum.steps, up);
+    EXPECT_THAT(bruck_sum.messages, Each(up));
+    EXPECT_THAT(bruck_sum.sent, Each(up * share));
     const Traffic pairwise(pairwise_alltoall(options_of(n, share)));
     EXPECT_EQ(pairwise.steps, n - 1);
     EXPECT_THAT(pairwise.sent, Each((n - 1) * share));
@@ -283,6 +291,7 @@ TEST(CollectiveAlgorithmCosts, OfNodesAreAsStated) {
 TEST(CollectiveAlgorithmCosts, StepsAreThoseOfTheSchedule) {
   EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=ring")).step_count(), 16u);
   EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=rabenseifner")).step_count(), 9u);
+  EXPECT_EQ(compile(parse_spec("allreduce:ranks=9,bytes=50,by=bruck")).step_count(), 4u);
   EXPECT_EQ(compile(parse_spec("alltoall:ranks=9,bytes=50,by=bruck")).step_count(), 4u);
   EXPECT_EQ(compile(parse_spec("barrier:ranks=8,by=recursive-doubling")).step_count(), 3u);
 }
@@ -381,7 +390,8 @@ TEST(CollectiveAlgorithmSpec, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(spec_error("allreduce:ranks=4,bytes=8,by=rings"), HasSubstr("ring"));
   EXPECT_THAT(spec_error("reduce:ranks=4,bytes=8,by=ring"),
               HasSubstr("by: unknown pattern 'ring'"));
-  EXPECT_THAT(spec_error("allreduce:ranks=4,bytes=8,by=bruck"), HasSubstr("by: unknown pattern"));
+  EXPECT_THAT(spec_error("allreduce:ranks=4,bytes=8,by=pairwise"),
+              HasSubstr("by: unknown pattern"));
   EXPECT_THAT(spec_error("allgather:ranks=4,bytes=8,by=rabenseifner"),
               HasSubstr("by: unknown pattern"));
   EXPECT_EQ(spec_error("allreduce:ranks=4,bytes=8,root=1,by=ring"),

@@ -180,7 +180,7 @@ TEST(CollectiveSteps, AreThoseOfTheSchedule) {
 // Every leave comes after every come, by arcs that rest on data alone.
 TEST(Barrier, HoldsEveryRankUntilAllHaveCome) {
   std::vector<std::string> all = bases();
-  for (const char* algorithm : {"ring", "recursive-doubling", "rabenseifner"}) {
+  for (const char* algorithm : {"ring", "recursive-doubling", "rabenseifner", "bruck"}) {
     all.emplace_back(algorithm);
   }
   for (const std::string& by : all) {

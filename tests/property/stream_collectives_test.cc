@@ -149,9 +149,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Family{"allreduce:by=ring", false, true, true},
                       Family{"allreduce:by=recursive-doubling", true, false, true},
                       Family{"allreduce:by=rabenseifner", true, true, true},
+                      Family{"allreduce:by=bruck", false, false, true},
                       Family{"alltoall:by=pairwise"}, Family{"alltoall:by=bruck"},
                       Family{"barrier:by=circulant"}, Family{"barrier:by=ring"},
-                      Family{"barrier:by=recursive-doubling", true}),
+                      Family{"barrier:by=bruck"}, Family{"barrier:by=recursive-doubling", true}),
     [](const auto& test) {
       std::string name = test.param.spec;
       std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });

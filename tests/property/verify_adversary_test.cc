@@ -129,6 +129,7 @@ constexpr const char* kSpecs[] = {
     "reduce:ranks=4,bytes=2,by=binomial-tree,adders=1,messages=2",
     "allreduce:ranks=3,bytes=6,block=2,by=ring",
     "allreduce:ranks=4,bytes=4,block=2,by=recursive-doubling",
+    "allreduce:ranks=5,bytes=2,by=bruck",
     "reduce-scatter:ranks=3,bytes=6,block=2",
     "allgather:ranks=3,bytes=2,by=bruck,messages=2",
     "alltoall:ranks=3,bytes=6,messages=2",

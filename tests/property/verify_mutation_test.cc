@@ -75,7 +75,7 @@ TEST_P(VerifySumMutation, EveryDefectIsCaught) {
   const std::vector<SampleDraft> samples = summing_samples();
   Random random(2000 + GetParam());
   int defects = 0;
-  for (int attempt = 0; attempt < 100; ++attempt) {
+  for (int attempt = 0; attempt < 200; ++attempt) {
     const SampleDraft& sample = samples[random() % samples.size()];
     Draft draft = sample.draft;
     if (!mutate(draft, random)) continue;

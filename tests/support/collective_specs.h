@@ -13,6 +13,7 @@ inline constexpr const char* kCollectiveSpecs[] = {
     "allreduce:ranks=5,bytes=3001,block=500,by=ring,in-flight=2",
     "allreduce:ranks=6,bytes=3001,block=500,by=recursive-doubling",
     "allreduce:ranks=7,bytes=3001,block=500,by=rabenseifner,adders=2",
+    "allreduce:ranks=7,bytes=3001,block=500,by=bruck",
     "allreduce:ranks=6,bytes=3001,block=500,by=hierarchical,per-node=3",
     "reduce-scatter:ranks=5,bytes=3001,block=500,by=ring",
     "reduce-scatter:ranks=6,bytes=3001,by=recursive-halving",

@@ -226,7 +226,8 @@ inline std::vector<SampleDraft> summing_samples() {
   std::vector<SampleDraft> samples;
   for (const auto& [by, ranks, bytes] :
        {std::tuple("recursive-doubling", 3u, 4u), std::tuple("recursive-doubling", 4u, 6u),
-        std::tuple("binomial-tree", 4u, 4u), std::tuple("ring", 3u, 6u)}) {
+        std::tuple("bruck", 5u, 4u), std::tuple("binomial-tree", 4u, 4u),
+        std::tuple("ring", 3u, 6u)}) {
     MulticastOptions options;
     options.ranks = ranks;
     options.bytes = bytes;
