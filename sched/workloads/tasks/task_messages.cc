@@ -49,7 +49,7 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
 // Of many replies without a result, all of which read the same.
 SliceRange TaskProgram::mark_of(std::uint32_t rank) {
   SliceRange& mark = marks_[rank];
-  if (mark.count == 0) mark = out_.add_slice(memory_.mark(rank));
+  if (mark.count == 0) mark = out_.add_slice(memory_.mark(rank), RankId(rank));
   return mark;
 }
 
@@ -79,7 +79,7 @@ void TaskProgram::reply(const TaskMessage& message, std::span<const Slice> resul
     made.bytes = 0;
     for (const Slice& slice : slices) made.bytes += slice.bytes;
     slices.push_back(memory_.mark(rank));
-    made.slices = out_.add_slices(slices);
+    made.slices = out_.add_slices(slices, RankId(rank));
   }
   send(rank, id, after);
 }
@@ -140,8 +140,8 @@ void TaskProgram::flush(Link& way, bool aged) {
   way.messages.clear();
   way.filled = 0;
   ++way.generation;
-  depart(way, out_.add_slices(std::array{records, memory_.mark(way.src)}), records.bytes, false,
-         copies, messages, true);
+  depart(way, out_.add_slices(std::array{records, memory_.mark(way.src)}, RankId(way.src)),
+         records.bytes, false, copies, messages, true);
 }
 
 // Writes `bytes` and, unless they end in one, a mark.
@@ -190,7 +190,7 @@ void TaskProgram::take_in(std::uint32_t write) {
       deliver(id, record, after);
       continue;
     }
-    m.slices = out_.add_slices(std::array{record, memory_.mark(rank)});
+    m.slices = out_.add_slices(std::array{record, memory_.mark(rank)}, RankId(rank));
     m.own_mark = false;
     send(rank, id, {&after, 1});
   }

@@ -224,7 +224,7 @@ void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
                            std::uint64_t argument, const Slice& record) {
   const std::uint32_t id = new_message({rank_of(task), dst, task, kind, argument, record});
   Travelling& made = messages_[id];
-  made.slices = out_.add_slice(record);
+  made.slices = out_.add_slice(record, RankId(rank_of(task)));
   made.bytes = record.bytes;
   made.own_mark = true;
   send(rank_of(task), id, task_states_[task].after);
@@ -233,7 +233,7 @@ void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
 void TaskProgram::call(std::uint32_t rank, OpId after, const TaskMessage& message) {
   const std::uint32_t id = new_message(message);
   Travelling& made = messages_[id];
-  made.slices = out_.add_slice(message.record);
+  made.slices = out_.add_slice(message.record, RankId(rank));
   made.bytes = message.record.bytes;
   made.own_mark = true;
   send(rank, id, {&after, 1});
@@ -270,9 +270,9 @@ void TaskProgram::release_barrier() {
 OpId TaskProgram::handler(std::uint32_t rank, OpKind kind, std::span<const Slice> reads,
                           const Slice& write, std::initializer_list<OpId> after) {
   // What is changed in place is read first.
-  const SliceRange from = out_.add_slices(reads);
+  const SliceRange from = out_.add_slices(reads, RankId(rank));
   const bool in_place = !reads.empty() && reads.front() == write;
-  const SliceRange to = in_place ? SliceRange{from.first, 1} : out_.add_slice(write);
+  const SliceRange to = in_place ? SliceRange{from.first, 1} : out_.add_slice(write, RankId(rank));
   return planned(out_.add(out_.op(kind, place(rank), {}, from, to)), after, copy_cost(write));
 }
 
