@@ -86,10 +86,11 @@ Schedule TaskProgram::make() {
         push(rank_of(event.id), {What::kTask, event.id});
         break;
       case What::kWrite:
-        push(links_[writes_[event.id].link].dst, {What::kWrite, event.id});
+        __builtin_prefetch(&writes_[event.id]);  // for its turn at the core
+        push(event.detail, {What::kWrite, event.id});
         break;
       case What::kFlush:
-        if (links_[event.id].generation == event.generation && links_[event.id].filled != 0) {
+        if (links_[event.id].generation == event.detail && links_[event.id].filled != 0) {
           push(links_[event.id].src, {What::kFlush, event.id});
         }
         break;
@@ -103,8 +104,8 @@ Schedule TaskProgram::make() {
   return out_.build();
 }
 
-void TaskProgram::at(When when, What what, std::uint32_t id, std::uint32_t generation) {
-  events_.push(when, {what, id, generation});
+void TaskProgram::at(When when, What what, std::uint32_t id, std::uint32_t detail) {
+  events_.push(when, {what, id, detail});
 }
 
 void TaskProgram::push(std::uint32_t rank, Item item) {
