@@ -1,4 +1,5 @@
-// Which number a key has: a table that looks up in one place of memory, mostly.
+// Which number, or other small value, a key has: a table that looks up in one place of memory,
+// mostly.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +10,22 @@ namespace slackline::base {
 
 /// Numbers by key, found by open addressing. `Key` is compared by ==; `Hash` gives it 64 bits, all
 /// of which are good. Nothing is ever taken out, and nobody can go through it.
-template <class Key, class Hash>
+template <class Key, class Hash, class Number = std::uint32_t>
 class FlatIndex {
  public:
   std::size_t size() const { return size_; }
 
-  /// The number of the key, for the caller to set where it is `fresh`: then it is 0.
+  /// The number of the key, for the caller to set where it is `fresh`: then it is Number(). It is
+  /// there until another key is asked for.
   struct Found {
-    std::uint32_t& number;
+    Number& number;
     bool fresh;
   };
+  /// Brings the place of a key that is asked for soon into the cache.
+  void look_ahead(const Key& key) const {
+    if (entries_.empty()) return;
+    __builtin_prefetch(&entries_[static_cast<std::size_t>(Hash{}(key)) & (entries_.size() - 1)]);
+  }
   Found find_or_add(const Key& key) {
     if (2 * (size_ + 1) > entries_.size()) grow();
     Entry& entry = entries_[place_of(key)];
@@ -34,7 +41,7 @@ class FlatIndex {
  private:
   struct Entry {
     Key key{};
-    std::uint32_t number = 0;
+    Number number{};
     bool used = false;
   };
 

@@ -28,6 +28,10 @@ std::vector<Value> fitted(std::vector<Value>&& table) {
   return std::move(table);
 }
 
+// How many values of a rank that takes turns stand together. Much room for runs of many ranks would
+// be left unused.
+std::size_t run_of_turns(std::uint32_t ranks) { return ranks <= 1024 ? 64 : 8; }
+
 bool names_op(const OpArguments& arguments) {
   return arguments.operand.op.valid() || arguments.compare.op.valid() ||
          arguments.address_offset.op.valid();
@@ -48,9 +52,10 @@ ScheduleBuilder::ScheduleBuilder(std::uint32_t ranks) : ranks_(ranks) {
 }
 
 void ScheduleBuilder::reserve(std::size_t ops, std::size_t edges, std::size_t slices) {
-  ops_.reserve(ops);
-  edges_.reserve(edges);
-  slices_.reserve(slices);
+  const std::size_t unused = turns_ ? ranks_ * run_of_turns(ranks_) : 0;
+  ops_.reserve(ops + unused);
+  edges_.reserve(edges + unused);
+  slices_.reserve(slices + unused);
 }
 
 void ScheduleBuilder::reserve_facts(std::size_t pre, std::size_t post) {
@@ -68,7 +73,15 @@ ChannelId ScheduleBuilder::add_channel(const Channel& channel) {
   return ChannelId(static_cast<std::uint32_t>(channels_.size() - 1));
 }
 
-SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices) {
+SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices, RankId of) {
+  if (turns_) {
+    SliceRange range;
+    for (const Slice& slice : slices) {
+      const std::uint32_t place = add_slice_in_turn(slice, of);
+      if (range.count++ == 0) range.first = place;
+    }
+    return range;
+  }
   const auto first = static_cast<std::uint32_t>(slices_.size());
   slices_.insert(slices_.end(), slices.begin(), slices.end());
   return {first, static_cast<std::uint32_t>(slices.size())};
@@ -76,9 +89,8 @@ SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices) {
 
 void ScheduleBuilder::take_turns() {
   if (!ops_.empty()) throw InternalError("operations that take turns, and some that did not");
-  // Much room for runs of many ranks would be left unused.
-  const std::size_t run = ranks_ <= 1024 ? 64 : 8;
-  turns_.emplace(Turns{{ranks_, run}, {ranks_, run}, {ranks_, run / 4}});
+  const std::size_t run = run_of_turns(ranks_);
+  turns_.emplace(Turns{{ranks_, run}, {ranks_, run}, {ranks_, run / 4}, {ranks_, run}});
 }
 
 OpId ScheduleBuilder::add_in_turn(const Op& op) {
@@ -147,9 +159,17 @@ void ScheduleBuilder::end_turns() {
   turns_->ops.gather(ops_);
   turns_->edges.gather(edges_);
   turns_->arguments.gather(arguments_);
+  if (slices_.size() >> 32 != 0) {  // with the room between them: places have 32 bits
+    throw InputError("the schedule is too large; expected fewer than 2^31 operations");
+  }
+  turns_->slices.gather(slices_);
+  const auto move = [](std::uint32_t& place, const base::OwnerRuns& runs) {
+    place = static_cast<std::uint32_t>(runs.gathered(place));
+  };
   for (Op& op : ops_) {
-    if (op.arguments == kNoArguments) continue;
-    op.arguments = static_cast<std::uint32_t>(turns_->arguments.gathered(op.arguments));
+    if (op.reads.count != 0) move(op.reads.first, turns_->slices);
+    if (op.writes.count != 0) move(op.writes.first, turns_->slices);
+    if (op.arguments != kNoArguments) move(op.arguments, turns_->arguments);
   }
   renumber([&](OpId& id) {
     if (id.valid()) id = OpId(static_cast<std::uint32_t>(turns_->ops.gathered(id.value)));
@@ -175,6 +195,7 @@ void ScheduleBuilder::group_by_rank() {
   grouped_ = true;
 }
 
+// Counts each rank's operations and the steps as well, so that operations are gone through once.
 void ScheduleBuilder::match_channels(Schedule& schedule) const {
   // The k-th message of a channel meets its k-th receive: each side keeps a chain of what the other
   // has not answered yet, threaded through Op::match while it is open.
@@ -185,7 +206,10 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
   };
   std::vector<Open> open(schedule.channels_.size());
   std::vector<Op>& ops = schedule.ops_;
+  std::uint32_t steps = 0;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    ++schedule.rank_begin_[ops[i].rank.value + 1];
+    steps = std::max(steps, ops[i].step + 1);
     const bool receive = ops[i].kind == OpKind::kRecv;
     if (!receive && !is_fifo_source(ops[i])) continue;
     Open& side = open[ops[i].channel.value];
@@ -204,6 +228,7 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
     }
     side.last = OpId(i);
   }
+  schedule.step_count_ = steps;
   for (Open& side : open) {  // what nothing answered has no match
     for (OpId id = side.first; id.valid();) {
       id = std::exchange(ops[id.value].match, OpId::none());
@@ -215,17 +240,6 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
   }
 }
 
-// Whether those into one rank's operations follow those into the ranks' before.
-bool ScheduleBuilder::edges_stand_by_rank(const Schedule& schedule) const {
-  const std::vector<std::uint32_t>& rank_begin = schedule.rank_begin_;
-  std::size_t rank = 0;
-  for (const Edge& edge : edges_) {
-    if (edge.succ.value < rank_begin[rank]) return false;
-    while (edge.succ.value >= rank_begin[rank + 1]) ++rank;
-  }
-  return true;
-}
-
 // Rank by rank where they stand so: then a copy of one rank's is enough, and stays in the cache.
 void ScheduleBuilder::sort_edges(Schedule& schedule) {
   // While edges are dealt out, begin[op] is where the next one into `op` goes. In the end that is
@@ -233,7 +247,14 @@ void ScheduleBuilder::sort_edges(Schedule& schedule) {
   std::vector<std::uint32_t>& begin = schedule.edge_begin_;
   const auto ops = static_cast<std::uint32_t>(schedule.ops_.size());
   begin.assign(std::size_t{ops} + 1, 0);
-  for (const Edge& edge : edges_) ++begin[edge.succ.value];
+  const std::vector<std::uint32_t>& rank_begin = schedule.rank_begin_;
+  std::size_t last_rank = 0;
+  bool by_rank = true;  // those into one rank's operations follow those into the ranks' before
+  for (const Edge& edge : edges_) {
+    ++begin[edge.succ.value];
+    while (edge.succ.value >= rank_begin[last_rank + 1]) ++last_rank;
+    by_rank = by_rank && edge.succ.value >= rank_begin[last_rank];
+  }
   std::uint32_t before = 0;
   for (std::uint32_t& place : begin) before += std::exchange(place, before);
   std::vector<Edge> sorted;
@@ -261,7 +282,7 @@ void ScheduleBuilder::sort_edges(Schedule& schedule) {
       first = last;
     }
   };
-  if (edges_stand_by_rank(schedule)) {
+  if (by_rank) {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       sort_into(schedule.rank_begin_[rank], schedule.rank_begin_[rank + 1]);
     }
@@ -288,11 +309,6 @@ Schedule ScheduleBuilder::build_draft() {
   Schedule schedule;
   schedule.ops_ = fitted(std::move(ops_));
   schedule.rank_begin_.assign(ranks_ + 1, 0);
-  for (const Op& op : schedule.ops_) {
-    ++schedule.rank_begin_[op.rank.value + 1];
-    schedule.step_count_ = std::max(schedule.step_count_, op.step + 1);
-  }
-  for (std::uint32_t r = 0; r < ranks_; ++r) schedule.rank_begin_[r + 1] += schedule.rank_begin_[r];
   schedule.buffers_ = fitted(std::move(buffers_));
   schedule.slices_ = fitted(std::move(slices_));
   schedule.channels_ = fitted(std::move(channels_));
@@ -303,6 +319,7 @@ Schedule ScheduleBuilder::build_draft() {
   schedule.message_bytes_ = message_bytes_;
   schedule.title_ = std::move(title_);
   match_channels(schedule);
+  for (std::uint32_t r = 0; r < ranks_; ++r) schedule.rank_begin_[r + 1] += schedule.rank_begin_[r];
   sort_edges(schedule);
   *this = ScheduleBuilder(ranks_);
   return schedule;

@@ -31,15 +31,18 @@ class ScheduleBuilder {
   void reserve_flag_matches(std::size_t count) { flag_matches_.reserve(count); }
   /// To be called before the first operation, where those of different ranks come by turns and each
   /// rank has many: grouping them then takes less time and memory. The ids that `add` returns are
-  /// not in a row then.
+  /// not in a row then, nor are the places of slices.
   void take_turns();
   void set_title(std::string title) { title_ = std::move(title); }
   void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
 
   BufferId add_buffer(RankId rank, std::uint64_t bytes);
   ChannelId add_channel(const Channel& channel);
-  SliceRange add_slices(std::span<const Slice> slices);
-  SliceRange add_slice(const Slice& slice) {
+  /// `of`: the rank whose operations name them. Where operations take turns, slices of one rank are
+  /// put together too, which says where they stand and nothing else.
+  SliceRange add_slices(std::span<const Slice> slices, RankId of = RankId(0));
+  SliceRange add_slice(const Slice& slice, RankId of = RankId(0)) {
+    if (turns_) return {add_slice_in_turn(slice, of), 1};
     slices_.push_back(slice);
     return {static_cast<std::uint32_t>(slices_.size() - 1), 1};
   }
@@ -107,9 +110,14 @@ class ScheduleBuilder {
     base::OwnerRuns ops;
     base::OwnerRuns edges;
     base::OwnerRuns arguments;
+    base::OwnerRuns slices;
   };
 
   OpId add_in_turn(const Op& op);
+  std::uint32_t add_slice_in_turn(const Slice& slice, RankId of) {
+    const std::uint32_t owner = of.value < ranks_ ? of.value : 0;
+    return static_cast<std::uint32_t>(turns_->slices.add(owner, slice, slices_));
+  }
   std::uint32_t place_of(const OpArguments& arguments, RankId rank);
   std::uint32_t append(const OpArguments& arguments, RankId rank);
   void end_turns();
@@ -118,7 +126,6 @@ class ScheduleBuilder {
   void group_by_rank();
   void match_channels(Schedule& schedule) const;
   void sort_edges(Schedule& schedule);
-  bool edges_stand_by_rank(const Schedule& schedule) const;
 
   std::uint32_t ranks_;
   bool grouped_ = true;

@@ -262,6 +262,24 @@ class Validator {
     return true;
   }
 
+  // `grouped`: each rank's operations stand together, in the order of ranks. Then few operations
+  // are looked at: of an edge between two places in what one rank has, both are of that rank.
+  void check_edges(std::span<const Edge> edges, bool grouped) {
+    std::size_t first = 0;  // of the operations of one rank…
+    std::size_t end = 0;    // …and what is behind them
+    for (const Edge& edge : edges) {
+      if (!clean()) return;
+      const std::size_t pred = edge.pred.value;
+      const std::size_t succ = edge.succ.value;
+      if (grouped && succ >= end && succ < ops_.size()) {
+        const auto of_rank = std::ranges::equal_range(ops_, ops_[succ].rank, {}, &Op::rank);
+        first = static_cast<std::size_t>(of_rank.begin() - ops_.begin());
+        end = static_cast<std::size_t>(of_rank.end() - ops_.begin());
+      }
+      if (pred < first || pred >= end || succ < first || succ >= end) check_edge(edge);
+    }
+  }
+
   void check_edge(const Edge& edge) {
     if (edge.pred.value >= ops_.size() || edge.succ.value >= ops_.size()) {
       report({}, fmt::format("an edge joins ops {} and {}, but there are {} ops", edge.pred.value,
@@ -381,10 +399,7 @@ Diagnostics ScheduleBuilder::validate() const {
     validator.check_op(i);
   }
   validator.check_all_bytes();
-  for (const Edge& edge : edges_) {
-    if (!validator.clean()) break;
-    validator.check_edge(edge);
-  }
+  validator.check_edges(edges_, grouped_);
   if (!validator.found.empty()) return validator.found;  // what follows looks things up
   for (const FlagMatch& match : flag_matches_) validator.check_flag_match(match.put, match.poll);
   std::vector<bool> flagged(flag_matches_.empty() ? 0 : ops_.size());

@@ -38,8 +38,9 @@ class OpSlices {
   OpSlices(std::initializer_list<Slice> slices) : slices_(slices.begin(), slices.size()) {}
   OpSlices(std::span<const Slice> slices) : slices_(slices) {}
 
-  SliceRange in(ScheduleBuilder& out) const {
-    return slices_.empty() ? range_ : out.add_slices(slices_);
+  /// For an operation of rank `of`.
+  SliceRange in(ScheduleBuilder& out, RankId of) const {
+    return slices_.empty() ? range_ : out.add_slices(slices_, of);
   }
 
  private:
@@ -66,8 +67,8 @@ class ProgramWriter : public ScheduleBuilder {
     op.lane = at.lane;
     op.rank = at.rank;
     op.channel = on;
-    op.reads = reads.in(*this);
-    op.writes = writes.in(*this);
+    op.reads = reads.in(*this, at.rank);
+    op.writes = writes.in(*this, at.rank);
     op.step = at.step;
     return op;
   }

@@ -14,6 +14,9 @@
 namespace slackline::sched {
 namespace {
 
+// What is drawn is in no order, so the processor is told so many draws before.
+constexpr std::uint32_t kLookAhead = 8;
+
 enum Site : std::uint64_t { kHomeRank = 1, kHomeSlot, kSought, kTarget, kSize };
 
 // None of which is 0: no byte of a value is.
@@ -21,6 +24,10 @@ class KeySet {
  public:
   explicit KeySet(std::uint64_t most) : places_(std::bit_ceil(2 * most + 1), 0) {}
 
+  /// Brings the place of a key that is inserted soon into the cache.
+  void look_ahead(std::uint32_t key) const {
+    __builtin_prefetch(&places_[static_cast<std::size_t>(mixed(key)) & (places_.size() - 1)]);
+  }
   /// Whether it was not there.
   bool insert(std::uint32_t key) {
     const std::size_t mask = places_.size() - 1;
@@ -74,9 +81,9 @@ class Workload {
  private:
   struct Element {
     ValueId value;
+    std::uint32_t target = 0;
     std::uint64_t entry = 0;
     std::uint64_t bytes = 0;
-    std::uint32_t target = 0;
     std::uint64_t home = 0;
     std::uint64_t place = 0;
   };
@@ -204,6 +211,8 @@ class Workload {
       std::uint64_t value = c;
       for (std::uint32_t i = 0; i < options_.operations; ++i, value += clients_) {
         Element& e = element(c, i);
+        const std::uint64_t ahead = value + std::uint64_t{kLookAhead} * clients_;
+        keys.look_ahead(key_of(entry_of(ValueId(static_cast<std::uint32_t>(ahead)))));
         for (;; value += clients_) {
           if (value > 0xf0000000u) {
             throw InputError(fmt::format("operations: {} of {} ranks; expected fewer",
@@ -346,15 +355,24 @@ class Workload {
   // sure to be there.
   const Element& sought(std::uint32_t client, std::uint32_t i) {
     const bool own = options_.work == StructureWork::kBoth && options_.phases == 1;
-    for (std::uint64_t k = 0; k < 64; ++k) {
-      const std::uint64_t draw =
-          structure_draw(options_.seed, kSought, rank_of(client), i * std::uint64_t{64} + k);
+    if (!own) __builtin_prefetch(&any_element(draw_sought(client, i + kLookAhead, 0)));
+    for (std::uint64_t k = 0; k < kMostSought; ++k) {
+      const std::uint64_t draw = draw_sought(client, i, k);
       if (own) return element(client, below(draw, i + 1));
-      const Element& e = elements_[below(draw, static_cast<std::uint32_t>(elements_.size()))];
+      const Element& e = any_element(draw);
       if (e.target != rank_of(client) || may_be_own()) return e;
     }
     return element(client, i);
   }
+
+  std::uint64_t draw_sought(std::uint32_t client, std::uint32_t i, std::uint64_t k) const {
+    return structure_draw(options_.seed, kSought, rank_of(client), i * kMostSought + k);
+  }
+  const Element& any_element(std::uint64_t draw) const {
+    return elements_[below(draw, static_cast<std::uint32_t>(elements_.size()))];
+  }
+
+  static constexpr std::uint64_t kMostSought = 64;  // draws of one find
 
   const Spec& spec_;
   const StructureOptions& options_;

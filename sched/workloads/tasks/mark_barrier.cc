@@ -13,7 +13,7 @@ std::vector<OpId> write_mark_barrier(
     std::vector<OpId> seen(ranks);
     for (std::uint32_t c = 0; c < ranks; ++c) {
       const std::uint32_t to = way.target(RankId(c), r).value;
-      const SliceRange landing = out.add_slice(memory.take(to, 8));
+      const SliceRange landing = out.add_slice(memory.take(to, 8), RankId(to));
       const OpId put = out.put({RankId(c), step}, channel_of(c, to), memory.mark(c), landing,
                                Notify::kFlag, {through[c]});
       seen[to] = out.poll({RankId(to), step}, landing, {through[to]});

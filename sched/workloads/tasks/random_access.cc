@@ -182,11 +182,16 @@ class Delegates : public Accesses {
     if (!k) return program_.finish(task);
     const std::uint32_t rank = program_.rank_of(task);
     const std::uint64_t word = words_.access(rank, *k).word;
+    states_.look_ahead(word);  // if the handler comes soon
     program_.compute(task, task_.work);
     const Slice record = memory.take(rank, task_.record);
     const TaskMemory::Value value = memory.add_value(record);
     if (o_.access == Delegate::kRead) read_[task] = memory.initial(state_of(word).sum);
     program_.delegate(task, words_.home(word).rank, 0, word << 32 | value, record);
+  }
+
+  void look_ahead(const TaskMessage& message) const override {
+    states_.look_ahead(message.argument >> 32);
   }
 
   void handle(const TaskMessage& message, OpId after) override {
@@ -234,11 +239,10 @@ class Delegates : public Accesses {
   };
   // Until another word is asked for.
   State& state_of(std::uint64_t word) {
-    const auto found = state_of_.find_or_add(word);
-    if (!found.fresh) return states_[found.number];
-    found.number = static_cast<std::uint32_t>(states_.size());
+    const auto found = states_.find_or_add(word);
+    State& state = found.number;
+    if (!found.fresh) return state;
     touched_.push_back(word);
-    State& state = states_.emplace_back();
     if (o_.access != Delegate::kWrite) {
       state.sum = program_.memory().add_sum(slice_of(words_.home(word)));
     }
@@ -246,8 +250,7 @@ class Delegates : public Accesses {
   }
 
   const AccessedWords words_;
-  base::FlatIndex<std::uint64_t, HashOfWord> state_of_;
-  std::vector<State> states_;
+  base::FlatIndex<std::uint64_t, HashOfWord, State> states_;
   std::vector<std::uint64_t> touched_;                  // the words, in the order of their states
   std::vector<std::optional<TaskMemory::Value>> read_;  // by task: what it is reading
 };

@@ -43,7 +43,7 @@ Slice TaskMemory::take(std::uint32_t rank, std::uint64_t bytes) {
 
 void TaskMemory::expect_values(std::uint64_t count) {
   constexpr std::uint64_t kMost = 1u << 24;
-  values_.reserve(std::min(count, kMost));
+  values_.reserve(std::min(count, kMost) + marks_.size());
 }
 
 TaskMemory::Value TaskMemory::add_value(const Slice& slice) {

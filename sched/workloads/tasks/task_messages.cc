@@ -49,7 +49,7 @@ TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
 // Of many replies without a result, all of which read the same.
 SliceRange TaskProgram::mark_of(std::uint32_t rank) {
   SliceRange& mark = marks_[rank];
-  if (mark.count == 0) mark = out_.add_slice(memory_.mark(rank));
+  if (mark.count == 0) mark = out_.add_slice(memory_.mark(rank), RankId(rank));
   return mark;
 }
 
@@ -79,7 +79,7 @@ void TaskProgram::reply(const TaskMessage& message, std::span<const Slice> resul
     made.bytes = 0;
     for (const Slice& slice : slices) made.bytes += slice.bytes;
     slices.push_back(memory_.mark(rank));
-    made.slices = out_.add_slices(slices);
+    made.slices = out_.add_slices(slices, RankId(rank));
   }
   send(rank, id, after);
 }
@@ -140,8 +140,8 @@ void TaskProgram::flush(Link& way, bool aged) {
   way.messages.clear();
   way.filled = 0;
   ++way.generation;
-  depart(way, out_.add_slices(std::array{records, memory_.mark(way.src)}), records.bytes, false,
-         copies, messages, true);
+  depart(way, out_.add_slices(std::array{records, memory_.mark(way.src)}, RankId(way.src)),
+         records.bytes, false, copies, messages, true);
 }
 
 // Writes `bytes` and, unless they end in one, a mark.
@@ -160,7 +160,25 @@ void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool 
   write.landing = memory_.take(way.dst, bytes + (own_mark ? 0 : kMark));
   write.put = planned(out_.put(place(way.src), way.channel, reads, write.landing, Notify::kFlag),
                       after, kPlanPost);
-  at(here() + kPlanLatency, What::kWrite, id);
+  at(here() + kPlanLatency, What::kWrite, id, way.dst);
+}
+
+// While one message of many is taken in, the processor is told what those some places further on
+// will touch: first where the message itself stands, and then what it names.
+void TaskProgram::look_ahead(std::span<const std::uint32_t> messages, std::size_t at) const {
+  constexpr std::size_t kNamed = 4;
+  if (at + 2 * kNamed < messages.size()) {
+    const char* const far = reinterpret_cast<const char*>(&messages_[messages[at + 2 * kNamed]]);
+    __builtin_prefetch(far);
+    __builtin_prefetch(far + sizeof(Travelling) - 1);
+  }
+  if (at + kNamed >= messages.size()) return;
+  const Travelling& near = messages_[messages[at + kNamed]];
+  if (near.reply) {
+    __builtin_prefetch(&task_states_[near.message.task]);
+  } else {
+    pattern_.look_ahead(near.message);
+  }
 }
 
 // The polling thread sees a write. What was gathered it takes apart, and runs handlers or sends on.
@@ -182,7 +200,9 @@ void TaskProgram::take_in(std::uint32_t write) {
   }
   const std::span<const std::uint32_t> messages =
       seen.gathered ? std::span(seen.messages) : std::span(&seen.message, 1);
-  for (const std::uint32_t id : messages) {
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    look_ahead(messages, i);
+    const std::uint32_t id = messages[i];
     Travelling& m = messages_[id];
     const Slice record{at.buffer, at.offset, m.bytes};
     at.offset += m.bytes;
@@ -190,7 +210,7 @@ void TaskProgram::take_in(std::uint32_t write) {
       deliver(id, record, after);
       continue;
     }
-    m.slices = out_.add_slices(std::array{record, memory_.mark(rank)});
+    m.slices = out_.add_slices(std::array{record, memory_.mark(rank)}, RankId(rank));
     m.own_mark = false;
     send(rank, id, {&after, 1});
   }

@@ -86,10 +86,11 @@ Schedule TaskProgram::make() {
         push(rank_of(event.id), {What::kTask, event.id});
         break;
       case What::kWrite:
-        push(links_[writes_[event.id].link].dst, {What::kWrite, event.id});
+        __builtin_prefetch(&writes_[event.id]);  // for its turn at the core
+        push(event.detail, {What::kWrite, event.id});
         break;
       case What::kFlush:
-        if (links_[event.id].generation == event.generation && links_[event.id].filled != 0) {
+        if (links_[event.id].generation == event.detail && links_[event.id].filled != 0) {
           push(links_[event.id].src, {What::kFlush, event.id});
         }
         break;
@@ -103,8 +104,8 @@ Schedule TaskProgram::make() {
   return out_.build();
 }
 
-void TaskProgram::at(When when, What what, std::uint32_t id, std::uint32_t generation) {
-  events_.push(when, {what, id, generation});
+void TaskProgram::at(When when, What what, std::uint32_t id, std::uint32_t detail) {
+  events_.push(when, {what, id, detail});
 }
 
 void TaskProgram::push(std::uint32_t rank, Item item) {
@@ -224,7 +225,7 @@ void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
                            std::uint64_t argument, const Slice& record) {
   const std::uint32_t id = new_message({rank_of(task), dst, task, kind, argument, record});
   Travelling& made = messages_[id];
-  made.slices = out_.add_slice(record);
+  made.slices = out_.add_slice(record, RankId(rank_of(task)));
   made.bytes = record.bytes;
   made.own_mark = true;
   send(rank_of(task), id, task_states_[task].after);
@@ -233,7 +234,7 @@ void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
 void TaskProgram::call(std::uint32_t rank, OpId after, const TaskMessage& message) {
   const std::uint32_t id = new_message(message);
   Travelling& made = messages_[id];
-  made.slices = out_.add_slice(message.record);
+  made.slices = out_.add_slice(message.record, RankId(rank));
   made.bytes = message.record.bytes;
   made.own_mark = true;
   send(rank, id, {&after, 1});
@@ -270,9 +271,9 @@ void TaskProgram::release_barrier() {
 OpId TaskProgram::handler(std::uint32_t rank, OpKind kind, std::span<const Slice> reads,
                           const Slice& write, std::initializer_list<OpId> after) {
   // What is changed in place is read first.
-  const SliceRange from = out_.add_slices(reads);
+  const SliceRange from = out_.add_slices(reads, RankId(rank));
   const bool in_place = !reads.empty() && reads.front() == write;
-  const SliceRange to = in_place ? SliceRange{from.first, 1} : out_.add_slice(write);
+  const SliceRange to = in_place ? SliceRange{from.first, 1} : out_.add_slice(write, RankId(rank));
   return planned(out_.add(out_.op(kind, place(rank), {}, from, to)), after, copy_cost(write));
 }
 

@@ -71,6 +71,8 @@ class TaskPattern {
   virtual void run(TaskId task) = 0;
   /// A message's handler: writes operations that come after `after`, and sends; never blocks.
   virtual void handle(const TaskMessage& message, OpId after) = 0;
+  /// The message is soon to be handled: brings what that needs into the cache, and changes nothing.
+  virtual void look_ahead(const TaskMessage&) const {}
   /// All tasks have passed a barrier; they are resumed next.
   virtual void passed_barrier() {}
   /// The planning run is over: what the contract still lacks.
@@ -156,7 +158,7 @@ class TaskProgram {
   struct Event {
     What what;
     std::uint32_t id;
-    std::uint32_t generation;
+    std::uint32_t detail;  // kWrite: its target; kFlush: the queue's generation
   };
   struct Core {
     std::deque<Item> queue;
@@ -211,7 +213,7 @@ class TaskProgram {
 
   // task_program.cc
   void push(std::uint32_t rank, Item item);
-  void at(When when, What what, std::uint32_t id, std::uint32_t generation = 0);
+  void at(When when, What what, std::uint32_t id, std::uint32_t detail = 0);
   void wake(std::uint32_t rank);
   void step(std::uint32_t rank);
   void resume(TaskId task);
@@ -238,6 +240,7 @@ class TaskProgram {
   void depart(Link& way, SliceRange reads, std::uint64_t bytes, bool own_mark,
               std::span<const OpId> after, std::span<const std::uint32_t> messages, bool gathered);
   void take_in(std::uint32_t write);
+  void look_ahead(std::span<const std::uint32_t> messages, std::size_t at) const;
   void deliver(std::uint32_t id, const Slice& record, OpId after);
 
   // task_stealing.cc

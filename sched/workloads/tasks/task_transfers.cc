@@ -36,7 +36,7 @@ void TaskProgram::fetch_add(TaskId task, std::uint32_t rank, const Slice& word,
                             std::uint64_t operand) {
   OpArguments arguments;
   arguments.operand = literal(operand);
-  const SliceRange at_word = out_.add_slice(word);
+  const SliceRange at_word = out_.add_slice(word, RankId(rank_of(task)));
   const ChannelId channel = link(rank_of(task), rank).channel;
   const Op op = out_.op(OpKind::kFetchAdd, place(rank_of(task)), channel, at_word, at_word);
   then(task, out_.add(op, arguments), kPlanPost);

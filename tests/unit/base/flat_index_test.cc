@@ -25,6 +25,7 @@ void expect_as_map(std::uint32_t keys, std::uint32_t steps) {
   std::map<std::uint64_t, std::uint32_t> plain;
   for (std::uint32_t step = 0; step < steps; ++step) {
     const std::uint64_t key = std::uint64_t{sched::below(sched::draw(1, {step}), keys)} << 32;
+    index.look_ahead(key + 1);  // which makes no difference
     const auto found = index.find_or_add(key);
     const auto [same, fresh] = plain.try_emplace(key, step);
     ASSERT_EQ(found.fresh, fresh) << step;
@@ -38,6 +39,25 @@ void expect_as_map(std::uint32_t keys, std::uint32_t steps) {
 }
 
 TEST(FlatIndex, FindsWhatWasAdded) { expect_as_map<Mixed>(5000, 40'000); }
+
+TEST(FlatIndex, KeepsOtherValuesThanNumbers) {
+  struct Seen {
+    std::uint64_t times = 0;
+    std::uint32_t last = 7;
+  };
+  FlatIndex<std::uint64_t, Mixed, Seen> index;
+  std::map<std::uint64_t, Seen> plain;
+  for (std::uint32_t step = 0; step < 5000; ++step) {
+    const std::uint64_t key = sched::below(sched::draw(2, {step}), 700);
+    const auto found = index.find_or_add(key);
+    Seen& same = plain[key];
+    ASSERT_EQ(found.number.times, same.times) << step;
+    ASSERT_EQ(found.number.last, same.last) << step;
+    ++found.number.times;
+    ++same.times;
+    found.number.last = same.last = step;
+  }
+}
 TEST(FlatIndex, GoesOnWhereAnotherKeyStands) { expect_as_map<Same>(60, 2000); }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "sched/builder.h"
@@ -119,6 +120,46 @@ TEST(BuilderGrouping, LongProgramsThatTakeTurns) {
       last_told[op.rank.value] = id_told;
     }
     EXPECT_TRUE(told.validate().empty());
+    EXPECT_EQ(told.build().digest(), plain.build().digest());
+  }
+}
+
+// Copies of up to 200 slices, more than stand together, and sums in place, whose result is what
+// they read first. Whichever rank slices are said to be of, operations have theirs.
+TEST(BuilderGrouping, SlicesOfRanksThatTakeTurns) {
+  std::mt19937_64 random(3);
+  for (const std::uint32_t ranks : {1u, 5u, 1500u}) {
+    ScheduleBuilder plain(ranks);
+    ScheduleBuilder told(ranks);
+    told.take_turns();
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      plain.add_buffer(RankId(r), 4096);
+      told.add_buffer(RankId(r), 4096);
+    }
+    for (int i = 0; i < 1000; ++i) {
+      Op op;
+      op.rank = RankId(static_cast<std::uint32_t>(random() % ranks));
+      const RankId said(random() % 4 == 0 ? static_cast<std::uint32_t>(random() % ranks)
+                                          : op.rank.value);
+      std::vector<Slice> slices(random() % 8 == 0 ? random() % 200 : random() % 3);
+      for (Slice& slice : slices) slice = {BufferId(op.rank.value), random() % 4088, 8};
+      op.kind = slices.size() == 2 ? OpKind::kReduce : OpKind::kCopy;
+      Op op_told = op;
+      op.reads = plain.add_slices(slices, said);
+      op_told.reads = told.add_slices(slices, said);
+      op.writes = op.reads;
+      op_told.writes = op_told.reads;
+      if (slices.size() == 2) {
+        op.writes.count = op_told.writes.count = 1;
+      } else if (slices.size() == 1) {
+        const Slice to{BufferId(op.rank.value), random() % 4088, 8};
+        op.writes = plain.add_slice(to, said);
+        op_told.writes = told.add_slice(to, said);
+      }
+      plain.add(op);
+      told.add(op_told);
+    }
+    ASSERT_TRUE(told.validate().empty());
     EXPECT_EQ(told.build().digest(), plain.build().digest());
   }
 }

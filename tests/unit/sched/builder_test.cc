@@ -331,6 +331,25 @@ TEST(Builder, RefusesEdgesThatDoNotFit) {
             "an edge joins op 0 of rank 0 to op 1 of rank 1; edges join operations of one rank");
 }
 
+// Any two edges of seven operations of three ranks, which stand rank by rank or do not.
+TEST(Builder, FindsEachEdgeBetweenRanks) {
+  for (const std::vector<std::uint32_t>& rank_of : std::vector<std::vector<std::uint32_t>>{
+           {0, 0, 1, 1, 1, 3, 3}, {0, 3, 1, 1, 0, 1, 3}, {1, 1, 1, 1, 1, 1, 1}}) {
+    const auto ops = static_cast<std::uint32_t>(rank_of.size());
+    for (std::uint32_t n = 0; n < ops * ops * ops * ops; ++n) {
+      const std::uint32_t ends[] = {n % ops, n / ops % ops, n / ops / ops % ops,
+                                    n / ops / ops / ops};
+      ScheduleBuilder builder(4);
+      for (const std::uint32_t rank : rank_of) builder.add(op_of(OpKind::kJoin, rank));
+      builder.add_edge(OpId(ends[0]), OpId(ends[1]));
+      builder.add_edge(OpId(ends[2]), OpId(ends[3]));
+      const std::size_t expected = (rank_of[ends[0]] != rank_of[ends[1]] ? 1 : 0) +
+                                   (rank_of[ends[2]] != rank_of[ends[3]] ? 1 : 0);
+      ASSERT_EQ(builder.validate().size(), expected) << n;
+    }
+  }
+}
+
 TEST(Builder, RegionsAreRunsOfOneRanksProgram) {
   const auto with = [](OpId entry, std::uint32_t count, std::uint32_t attempts = 1) {
     ScheduleBuilder builder(2);
