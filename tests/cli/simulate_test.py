@@ -283,6 +283,11 @@ class Simulate(ProgramCase):
                              ["complete", "stranded", "gone", "cut off"])
             self.assertEqual(document["ranks"][3]["delivered_bytes"], 0)
             self.assertEqual(document["ranks"][3]["expected_bytes"], 4000000)
+            # What never left its sender counts on no NIC, and nothing is a share of no makespan.
+            self.assertEqual(document["nic_out_bytes"], [4000000, 1000000, 0, 0])
+            self.assertEqual(document["nic_in_bytes"], [0, 4000000, 1000000, 0])
+            for way in ("out", "in"):
+                self.assertEqual(document[f"nic_{way}_utilisation"], [None] * 4)
             self.assertIn("cut off", self.run_well(*command, code=1))
 
     def test_the_trace(self):

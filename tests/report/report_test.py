@@ -404,13 +404,17 @@ class Report(ProgramCase):
             self.assertAlmostEqual(load / 100, loads[name], delta=1e-3, msg=name)
 
     def test_a_run_that_never_ends(self):
-        self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report", "page.html",
-                      code=1)
+        document = json.loads(self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report",
+                                            "page.html", "--json", code=1))
         self.open()
         self.assertIn("The run never ended", self.browser.text("header"))
         self.assertIn("No slack is known", self.browser.text())
         self.assertEqual(self.browser.driver.find_elements("id", "tab-path"), [])
         self.browser.show("messages")
+        # Messages that never began are no bytes from rank to rank.
+        total = sum(document["nic_out_bytes"])
+        self.assertGreater(document["expected_bytes"], total)
+        self.assertIn(f"{total / 2 ** 20:.4g} MiB in all", self.browser.text())
         self.browser.show("links")
 
     def test_names_of_anybodys_stay_text(self):
