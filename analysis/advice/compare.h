@@ -17,7 +17,7 @@ struct AbsoluteSpread {
 };
 
 /// Pairs of operations of one rank whose events follow one another directly in either run, and not
-/// in one instant in any.
+/// in one instant in any. Each pair counts once.
 struct OrderAgreement {
   std::uint64_t pairs = 0;
   std::uint64_t same = 0;  // that stand in the same order in both
