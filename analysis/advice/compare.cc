@@ -23,7 +23,7 @@ AbsoluteSpread spread_of(std::vector<double> values) {
   if (values.empty()) return spread;
   for (double& value : values) value = std::abs(value);
   std::sort(values.begin(), values.end());
-  spread.median_s = base::percentile(values, 50);
+  spread.median_s = base::median(values);
   spread.p90_s = base::percentile(values, 90);
   spread.max_s = values.back();
   return spread;

@@ -10,7 +10,8 @@
 
 namespace slackline::analysis {
 
-/// Absolute values. Quantiles are the least that at least so many do not exceed; all 0 over none.
+/// Absolute values. The median is the middle one, or the mean of the middle two; p90 is the least
+/// that at least so many do not exceed. All 0 over none.
 struct AbsoluteSpread {
   std::uint64_t count = 0;
   double median_s = 0, p90_s = 0, max_s = 0;

@@ -281,6 +281,18 @@ class Report(ProgramCase):
         self.assertIn("200 runs that differ in their noise", self.browser.text())
         self.assertIn("Cumulative distribution", self.browser.text())
 
+    def test_the_median_of_two_samples_is_their_mean(self):
+        self.good("simulate", SPEC, "--noise", "exponential,mean=5us", "--samples", "2",
+                  "--engine", "analytic", "--report", "page.html")
+        self.open()
+        self.browser.show("samples")
+        names, times = (
+            [cell.text for cell in self.browser.driver.find_elements("css selector", f"main {cell}")]
+            for cell in ("th", "td"))
+        found = dict(zip(names, times))
+        self.assertEqual(found["median"], found["mean"])
+        self.assertNotEqual(found["median"], found["min"])
+
     def test_validation(self):
         self.good("validate", SPEC, "--on", "analytic", "--ops", "20", "--report", "page.html")
         self.open()

@@ -129,7 +129,7 @@ TEST(Compare, QuantilesByKind) {
   EXPECT_EQ(send.kind, sched::OpKind::kSend);
   EXPECT_EQ(send.ops, sends);
   EXPECT_EQ(send.done.count, sends);
-  const double half = static_cast<double>((sends + 1) / 2);
+  const double half = static_cast<double>(sends + 1) / 2;
   const double most = static_cast<double>((9 * sends + 9) / 10);
   EXPECT_NEAR(send.done.median_s, 2e-9 * half, 1e-15);
   EXPECT_NEAR(send.done.p90_s, 2e-9 * most, 1e-15);
