@@ -429,6 +429,26 @@ class Report(ProgramCase):
         self.assertIn(f"{total / 2 ** 20:.4g} MiB in all", self.browser.text())
         self.browser.show("links")
 
+    def test_a_lost_message_is_not_drawn_as_if_it_took_no_time(self):
+        """Of two messages to a host that fails the second; two other hosts go on for 1 ms."""
+        self.write("lost.slackline", "\n".join((
+            "slackline schedule 1", "ranks 4", *(f"buffer {rank} rank {rank} bytes 10000000"
+                                                for rank in range(4)),
+            "channel 0 from 0 to 1", "channel 1 from 2 to 3", "rank 0",
+            "  0 put on 0 reads 0[0+1010000] writes 1[0+1010000]",
+            "  1 put on 0 reads 0[0+9000000] writes 1[0+9000000]", "rank 2",
+            "  2 put on 1 reads 2[0+10000000] writes 3[0+10000000]", "")))
+        self.run_well("simulate", "lost.slackline", "--no-proof", "-e", "event", "-p",
+                      "star:rate=80Gbps,latency=0", "--fail", "rank=1,at=500us", "--report", "page.html",
+                      code=1)
+        self.open()
+        self.browser.show("links")
+        grid = self.browser.driver.find_element(
+            "css selector", "canvas[aria-label='Use of links over time']")
+        # The second begins at 101 us, in the 25th of 240 parts of 1 ms, of which the first has 24 %.
+        said = self.tip(grid, 74 + 24.5 / 240 * (grid.size["width"] - 104), 40 + 13)
+        self.assertRegex(said, r"^host-0.out: 24 % of 80 Gb/s from 100 us on; 9.\d+ MiB")
+
     def test_names_of_anybodys_stay_text(self):
         self.good("simulate", SPEC, "--trace", "t")
         trace = json.loads(self.read("t"))
