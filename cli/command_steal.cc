@@ -137,9 +137,11 @@ class Steal : public Command {
     answer.both("engine", "engine", chosen.engine->name);
     answer.makespan(figures.makespan_s);
     answer.both("ideal_s", "ideal", in_seconds(search.ideal_s));
+    const double over_ideal = figures.makespan_s / search.ideal_s;
+    // Vertices that take no time have no ideal.
     answer.both("over_ideal", "over ideal",
-                Value(figures.makespan_s / search.ideal_s)
-                    .shown_as(fmt::format("{:.4f}", figures.makespan_s / search.ideal_s)));
+                search.ideal_s > 0 ? Value(over_ideal).shown_as(fmt::format("{:.4f}", over_ideal))
+                                   : Value().shown_as("–"));
     answer.both("asked", "asked", figures.asked);
     answer.both("refused", "refused", figures.refused);
     answer.both("moved", "moved", figures.moved);

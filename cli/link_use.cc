@@ -12,6 +12,12 @@
 namespace slackline::cli {
 namespace {
 
+// How often an operation's message began to leave, as the load of links has it.
+std::uint64_t times_begun(const sched::Trace* trace, std::uint32_t op) {
+  if (trace == nullptr) return 1;
+  return std::isfinite(trace->ops[op].wire_s) ? trace->ops[op].attempts : 0;
+}
+
 // What an operation's message takes out of one NIC and into another, so many times.
 void add_bytes(const sched::Schedule& schedule, sched::OpId op, std::uint64_t times,
                std::uint64_t& out, std::uint64_t& in) {
@@ -86,7 +92,7 @@ LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
     sched::RankId to = channel.dst;
     if (node.is_local(from, to)) continue;
     if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
-    const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
+    const std::uint64_t times = times_begun(trace, i);
     add_bytes(schedule, sched::OpId(i), times, use.out_bytes[from.value], use.in_bytes[to.value]);
     if (!together.stands_for_all(sched::OpId(i))) continue;
     const double wire_bytes =
@@ -134,7 +140,7 @@ NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
     if (!sched::is_initiator(op.kind)) continue;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     if (paths[path].local) continue;
-    const std::uint64_t times = trace != nullptr ? trace->ops[i].attempts : 1;
+    const std::uint64_t times = times_begun(trace, i);
     const machine::NicId out = paths[path].src_nic;
     const machine::NicId into = paths[path].dst_nic;
     add_bytes(schedule, sched::OpId(i), times, use.out_bytes[out.value], use.in_bytes[into.value]);

@@ -23,7 +23,7 @@ struct LinkUse {
 
 /// The payload that each rank's messages take out of and into its NIC; answers of gets and atomics
 /// leave from their target. What stays within a machine does not count. With a trace, as often as
-/// they ran. Throws InputError where a rank's bytes are 2^64 or more.
+/// they began to leave. Throws InputError where a rank's bytes are 2^64 or more.
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node = {},
                  const sched::Trace* trace = nullptr, const machine::Framing& framing = {});
 

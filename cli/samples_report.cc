@@ -55,7 +55,7 @@ Spread spread_of(std::vector<double> times_s) {
   spread.deviation_s = times_s.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
   spread.min_s = times_s.front();
   spread.p5_s = base::percentile(times_s, 5);
-  spread.median_s = base::percentile(times_s, 50);
+  spread.median_s = base::median(times_s);
   spread.p95_s = base::percentile(times_s, 95);
   spread.p99_s = base::percentile(times_s, 99);
   spread.max_s = times_s.back();

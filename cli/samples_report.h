@@ -12,7 +12,8 @@
 
 namespace slackline::cli {
 
-/// Where a sample of times lies. Quantiles are the sample at ⌈q·n⌉ in order.
+/// Where a sample of times lies. The median is the middle one, or the mean of the middle two; other
+/// quantiles are the sample at ⌈q·n⌉ in order.
 struct Spread {
   double mean_s = 0;
   double deviation_s = 0;  // standard, of the sample

@@ -145,6 +145,11 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
     result.nics = nic_use(schedule, wiring, paths, counted ? &trace : nullptr, result.makespan_s);
   }
   if (!std::isfinite(result.makespan_s)) {
+    // There is no makespan of which anything has a share.
+    for (std::vector<double>* share :
+         {&result.out_share, &result.in_share, &result.nics.out_share, &result.nics.in_share}) {
+      std::ranges::fill(*share, kNoNumber);
+    }
     result.failed = analysis::outcome_of(schedule, paths, trace);
     for (const analysis::RankOutcome& rank : result.failed->ranks) {
       result.why_stuck.push_back(

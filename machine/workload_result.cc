@@ -47,7 +47,7 @@ LatencySummary summarise_latencies(std::vector<double> latency_s) {
   if (latency_s.empty()) return summary;
   std::sort(latency_s.begin(), latency_s.end());
   summary.min_s = latency_s.front();
-  summary.median_s = base::percentile(latency_s, 50);
+  summary.median_s = base::median(latency_s);
   summary.mean_s = std::accumulate(latency_s.begin(), latency_s.end(), 0.0) /
                    static_cast<double>(latency_s.size());
   summary.p90_s = base::percentile(latency_s, 90);

@@ -17,7 +17,8 @@ struct MessageResult {
   double latency_s() const { return done_s - arrival_s; }
 };
 
-/// Over what is not infinite. The p-quantile is the least value that a share p of them reach.
+/// Over what is not infinite. The median is the middle one, or the mean of the middle two; the
+/// p-quantile is the least value that a share p of them do not exceed.
 struct LatencySummary {
   std::uint64_t count = 0;
   double min_s = 0, median_s = 0, mean_s = 0, p90_s = 0, p99_s = 0, max_s = 0;

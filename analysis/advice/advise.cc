@@ -145,7 +145,7 @@ void sample_noise(std::span<Candidate> candidates, const WiringOf& wiring_of,
                           kept[0] = trace.makespan_s();
                         }});
     std::sort(times_s.begin(), times_s.end());
-    const double median_s = base::percentile(times_s, 50);
+    const double median_s = base::median(times_s);
     if (median_s > 0) candidate.noise_ratio = base::percentile(times_s, 95) / median_s;
   }
 }

@@ -23,7 +23,7 @@ AbsoluteSpread spread_of(std::vector<double> values) {
   if (values.empty()) return spread;
   for (double& value : values) value = std::abs(value);
   std::sort(values.begin(), values.end());
-  spread.median_s = base::percentile(values, 50);
+  spread.median_s = base::median(values);
   spread.p90_s = base::percentile(values, 90);
   spread.max_s = values.back();
   return spread;
@@ -51,22 +51,36 @@ std::optional<TimeMap> map_between(std::vector<OpComparison> ops) {
   return map;
 }
 
-// Adds the pairs that are neighbours in `a`.
-void add_neighbours(std::span<const double> a, std::span<const double> b, OrderAgreement& order) {
+// The operations that happened in both, in the order of `a`; of those of one time in that of `b`.
+std::vector<std::uint32_t> in_order(std::span<const double> a, std::span<const double> b) {
   std::vector<std::uint32_t> by_a;
   for (std::uint32_t i = 0; i < a.size(); ++i) {
     if (std::isfinite(a[i]) && std::isfinite(b[i])) by_a.push_back(i);
   }
-  const auto at_once = [](double x, double y) { return std::abs(x - y) <= machine::kInstant_s; };
   std::sort(by_a.begin(), by_a.end(), [&](std::uint32_t x, std::uint32_t y) {
     return std::tuple(a[x], b[x], x) < std::tuple(a[y], b[y], y);
   });
-  for (std::size_t i = 1; i < by_a.size(); ++i) {
-    const std::uint32_t before = by_a[i - 1];
-    const std::uint32_t after = by_a[i];
-    if (at_once(a[before], a[after]) || at_once(b[before], b[after])) continue;
+  return by_a;
+}
+
+// Adds the pairs that are neighbours in either. One that is a pair of neighbours in both is one.
+void add_neighbours(std::span<const double> a, std::span<const double> b, OrderAgreement& order) {
+  const auto at_once = [](double x, double y) { return std::abs(x - y) <= machine::kInstant_s; };
+  const auto add = [&](std::uint32_t x, std::uint32_t y) {
+    if (at_once(a[x], a[y]) || at_once(b[x], b[y])) return;
     ++order.pairs;
-    if (b[before] < b[after]) ++order.same;
+    if ((a[x] < a[y]) == (b[x] < b[y])) ++order.same;
+  };
+  const std::vector<std::uint32_t> by_a = in_order(a, b);
+  const std::vector<std::uint32_t> by_b = in_order(b, a);
+  std::vector<std::size_t> place(a.size());
+  for (std::size_t i = 0; i < by_a.size(); ++i) {
+    place[by_a[i]] = i;
+    if (i != 0) add(by_a[i - 1], by_a[i]);
+  }
+  for (std::size_t i = 1; i < by_b.size(); ++i) {
+    const auto [before, after] = std::minmax(place[by_b[i - 1]], place[by_b[i]]);
+    if (after - before != 1) add(by_b[i - 1], by_b[i]);
   }
 }
 
@@ -84,7 +98,6 @@ OrderAgreement agreement(const sched::Schedule& schedule, const sched::Trace& fi
       b.push_back(second.ops[i].*event);
     }
     add_neighbours(a, b, order);
-    add_neighbours(b, a, order);
   }
   return order;
 }

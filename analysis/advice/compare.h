@@ -10,14 +10,15 @@
 
 namespace slackline::analysis {
 
-/// Absolute values. Quantiles are the least that at least so many do not exceed; all 0 over none.
+/// Absolute values. The median is the middle one, or the mean of the middle two; p90 is the least
+/// that at least so many do not exceed. All 0 over none.
 struct AbsoluteSpread {
   std::uint64_t count = 0;
   double median_s = 0, p90_s = 0, max_s = 0;
 };
 
 /// Pairs of operations of one rank whose events follow one another directly in either run, and not
-/// in one instant in any.
+/// in one instant in any. Each pair counts once.
 struct OrderAgreement {
   std::uint64_t pairs = 0;
   std::uint64_t same = 0;  // that stand in the same order in both

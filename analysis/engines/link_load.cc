@@ -8,6 +8,7 @@
 
 #include "analysis/engines/sent_together.h"
 #include "machine/completions.h"
+#include "machine/event_queue.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/run/crowded_links.h"
 
@@ -73,7 +74,9 @@ double sent_s(const machine::Setting& setting, const machine::Paths& paths,
     return std::max(begin_s, trace.ops[op.match.value].wire_s - paths[path].latency_s);
   }
   if (bytes <= setting.platform.interleave_bytes || paths[path].local || !messages_share(trace)) {
-    return paths.sent_s(begin_s, path, bytes);
+    const double end_s = paths.sent_s(begin_s, path, bytes);
+    const bool lost = end_s + machine::kInstant_s > paths[path].cut_s;
+    return lost ? std::numeric_limits<double>::infinity() : end_s;
   }
   return std::max(begin_s, sent_by_done_s(setting, paths, trace, id));
 }

@@ -25,9 +25,10 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
                                 const sched::Trace& trace);
 
 /// When what the operation, an initiator, put on the wire had left; with gets and atomics, the
-/// reply. `message_bytes`: of all that left with it. Infinite if the trace does not tell: of large
-/// puts and gets that nothing meets, in runs whose messages share, where acknowledgements use ports
-/// or completions may have waited to be seen.
+/// reply. `message_bytes`: of all that left with it. Infinite of what was lost since its way failed
+/// before. Infinite as well if the trace does not tell: of large puts and gets that nothing meets,
+/// in runs whose messages share, where acknowledgements use ports or completions may have waited to
+/// be seen.
 double sent_s(const machine::Setting& setting, const machine::Paths& paths,
               const sched::Trace& trace, sched::OpId op, std::uint64_t message_bytes);
 

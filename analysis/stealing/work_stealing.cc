@@ -70,6 +70,15 @@ void check_delays(const StealOptions& options, const machine::DelayPlan& delays)
   }
 }
 
+// How many ranks of full speed do as much in a time as all of these.
+double ranks_at_full_speed(std::uint32_t ranks, const machine::DelayPlan& delays) {
+  double speed = ranks;
+  for (const machine::Straggler& straggler : delays.stragglers) {
+    speed -= 1 - 1 / straggler.slowdown;
+  }
+  return speed;
+}
+
 }  // namespace
 
 StolenSearch search_stealing(const StealOptions& options, const machine::Platform& platform,
@@ -100,8 +109,9 @@ StolenSearch search_stealing(const StealOptions& options, const machine::Platfor
     throw InternalError("a search that steals did not visit all vertices");
   }
   return {log.figures, vertices,
-          sched::seconds(options.work) * static_cast<double>(vertices) / options.ranks, log,
-          schedule_of(options, log, title)};
+          sched::seconds(options.work) * static_cast<double>(vertices) /
+              ranks_at_full_speed(options.ranks, delays),
+          log, schedule_of(options, log, title)};
 }
 
 }  // namespace slackline::analysis

@@ -14,7 +14,8 @@ namespace slackline::analysis {
 struct StolenSearch {
   StealFigures figures;
   std::uint64_t vertices = 0;  // of the tree
-  double ideal_s = 0;          // work · vertices / ranks
+  /// work · vertices / ranks, where a rank that takes f times as long counts as 1/f of one.
+  double ideal_s = 0;
   StealLog log;
   sched::Schedule schedule;
 };

@@ -9,9 +9,10 @@ function wireBytes(framing, bytes) {
 
 /**
  * The share of its rate then at which each link was used in each of `bins` equal parts of the run,
- * and its bytes: {shares, bytes: of messages, onWire: with what packets and lines add, used: the
- * links that carried something, ways: [{hops: [[{link, share: of a message}]], bytes}] that carried
- * something, rateOf(link, from, to): in bytes/s, in the mean over that time}.
+ * by messages that were not lost, and its bytes, of all that began: {shares, bytes: of messages,
+ * onWire: with what packets and lines add, used: the links that carried something, ways: [{hops:
+ * [[{link, share: of a message}]], bytes}] that carried something, rateOf(link, from, to): in
+ * bytes/s, in the mean over that time}.
  */
 async function linkUse(run, bins) {
   const {schedule, columns} = run.model;
@@ -52,7 +53,9 @@ async function linkUse(run, bins) {
     const sizeOnWire = opSent[op] ? wireBytes(run.framing, opSent[op]) : 0;
     const times = run.attempts[op];
     bytesOfWay[way] += size * times;
-    const passed = passages(rateOfWay[way], begin, end, sizeOnWire);
+    // Nobody knows how much of a lost message passed until when.
+    const isLost = run.reached[op] < 4 && !run.left[op];
+    const passed = isLost ? [] : passages(rateOfWay[way], begin, end, sizeOnWire);
     for (let l = first[way]; l < first[way + 1]; ++l) {
       const link = wayLink[l];
       const share = partOf(way, l);

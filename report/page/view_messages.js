@@ -12,7 +12,7 @@ function fillMessages(run, inner) {
   const messages = new Int32Array(bytes.length);
   let total = 0;
   for (let op = 0; op < schedule.ops; ++op) {
-    if (!schedule.isInitiator(op)) continue;
+    if (!schedule.isInitiator(op) || run.reached[op] < 3) continue;
     const channel = schedule.opChannel[op];
     let [from, to] = [schedule.channelSrc[channel], schedule.channelDst[channel]];
     if (schedule.hasReply(op)) [from, to] = [to, from];

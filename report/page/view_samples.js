@@ -26,13 +26,19 @@ function quantile(sorted, q) {
   return sorted[Math.max(0, Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1))];
 }
 
+/** The middle one of sorted times, or the mean of the middle two. */
+function medianOf(sorted) {
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
+}
+
 function sampleTable(sorted) {
   const mean = sorted.reduce((sum, each) => sum + each, 0) / sorted.length;
   const square = sorted.reduce((sum, each) => sum + (each - mean) ** 2, 0);
   const deviation = sorted.length > 1 ? Math.sqrt(square / (sorted.length - 1)) : 0;
   const columns = [
     ['mean', mean], ['deviation', deviation], ['min', sorted[0]], ['5 %', quantile(sorted, 0.05)],
-    ['median', quantile(sorted, 0.5)], ['95 %', quantile(sorted, 0.95)],
+    ['median', medianOf(sorted)], ['95 %', quantile(sorted, 0.95)],
     ['99 %', quantile(sorted, 0.99)], ['max', sorted[sorted.length - 1]]
   ];
   return make(

@@ -31,6 +31,8 @@ class Steal(ProgramCase):
 
     def test_a_slow_rank(self):
         late = self.document("steal", *SMALL, "--straggler", "rank=2,slowdown=4", "-o", "s.sched")
+        # The other three, and a quarter of one.
+        self.assertAlmostEqual(late["ideal_s"], 20e-6 * late["vertices"] / 3.25, delta=1e-12)
         again = self.document("simulate", "s.sched", "--engine", "event", "--straggler",
                               "rank=2,slowdown=4")
         self.assertLess(abs(again["makespan_s"] / late["makespan_s"] - 1), 1e-9)
@@ -47,7 +49,11 @@ class Steal(ProgramCase):
 
     def test_people_and_standard_output(self):
         out = self.good("steal", *SMALL)
-        self.assertIn("over ideal", out)
+        self.assertRegex(out, r"over ideal +1\.[0-9]{4}\n")
+        for ranks in ("1", "2"):
+            idle = ("steal", "T1", "--depth", "2", "--ranks", ranks, "--work", "0", "--engine", "event")
+            self.assertRegex(self.good(*idle), r"over ideal +–\n")
+            self.assertIsNone(self.document(*idle)["over_ideal"])
         self.assertTrue(self.good("steal", *SMALL, "-o", "-").startswith("slackline schedule 1"))
 
     def test_errors(self):

@@ -281,6 +281,18 @@ class Report(ProgramCase):
         self.assertIn("200 runs that differ in their noise", self.browser.text())
         self.assertIn("Cumulative distribution", self.browser.text())
 
+    def test_the_median_of_two_samples_is_their_mean(self):
+        self.good("simulate", SPEC, "--noise", "exponential,mean=5us", "--samples", "2",
+                  "--engine", "analytic", "--report", "page.html")
+        self.open()
+        self.browser.show("samples")
+        names, times = (
+            [cell.text for cell in self.browser.driver.find_elements("css selector", f"main {cell}")]
+            for cell in ("th", "td"))
+        found = dict(zip(names, times))
+        self.assertEqual(found["median"], found["mean"])
+        self.assertNotEqual(found["median"], found["min"])
+
     def test_validation(self):
         self.good("validate", SPEC, "--on", "analytic", "--ops", "20", "--report", "page.html")
         self.open()
@@ -404,14 +416,38 @@ class Report(ProgramCase):
             self.assertAlmostEqual(load / 100, loads[name], delta=1e-3, msg=name)
 
     def test_a_run_that_never_ends(self):
-        self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report", "page.html",
-                      code=1)
+        document = json.loads(self.run_well("simulate", SPEC, "--fail", "rank=3,at=200us", "--report",
+                                            "page.html", "--json", code=1))
         self.open()
         self.assertIn("The run never ended", self.browser.text("header"))
         self.assertIn("No slack is known", self.browser.text())
         self.assertEqual(self.browser.driver.find_elements("id", "tab-path"), [])
         self.browser.show("messages")
+        # Messages that never began are no bytes from rank to rank.
+        total = sum(document["nic_out_bytes"])
+        self.assertGreater(document["expected_bytes"], total)
+        self.assertIn(f"{total / 2 ** 20:.4g} MiB in all", self.browser.text())
         self.browser.show("links")
+
+    def test_a_lost_message_is_not_drawn_as_if_it_took_no_time(self):
+        """Of two messages to a host that fails the second; two other hosts go on for 1 ms."""
+        self.write("lost.slackline", "\n".join((
+            "slackline schedule 1", "ranks 4", *(f"buffer {rank} rank {rank} bytes 10000000"
+                                                for rank in range(4)),
+            "channel 0 from 0 to 1", "channel 1 from 2 to 3", "rank 0",
+            "  0 put on 0 reads 0[0+1010000] writes 1[0+1010000]",
+            "  1 put on 0 reads 0[0+9000000] writes 1[0+9000000]", "rank 2",
+            "  2 put on 1 reads 2[0+10000000] writes 3[0+10000000]", "")))
+        self.run_well("simulate", "lost.slackline", "--no-proof", "-e", "event", "-p",
+                      "star:rate=80Gbps,latency=0", "--fail", "rank=1,at=500us", "--report", "page.html",
+                      code=1)
+        self.open()
+        self.browser.show("links")
+        grid = self.browser.driver.find_element(
+            "css selector", "canvas[aria-label='Use of links over time']")
+        # The second begins at 101 us, in the 25th of 240 parts of 1 ms, of which the first has 24 %.
+        said = self.tip(grid, 74 + 24.5 / 240 * (grid.size["width"] - 104), 40 + 13)
+        self.assertRegex(said, r"^host-0.out: 24 % of 80 Gb/s from 100 us on; 9.\d+ MiB")
 
     def test_names_of_anybodys_stay_text(self):
         self.good("simulate", SPEC, "--trace", "t")

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "sched/compile.h"
@@ -64,8 +66,8 @@ TEST(Compare, TheSameRunDiffersNowhere) {
   EXPECT_EQ(found.ops.size(), schedule.op_count());
   EXPECT_EQ(found.ops.front().difference_s(), 0);
   for (const OrderAgreement& order : {found.issue_order, found.done_order}) {
-    // Neighbours in the one and in the other.
-    EXPECT_EQ(order.pairs, 2 * (schedule.op_count() - schedule.rank_count()));
+    // Neighbours in the one are those in the other.
+    EXPECT_EQ(order.pairs, schedule.op_count() - schedule.rank_count());
     EXPECT_EQ(order.same, order.pairs);
   }
 }
@@ -127,7 +129,7 @@ TEST(Compare, QuantilesByKind) {
   EXPECT_EQ(send.kind, sched::OpKind::kSend);
   EXPECT_EQ(send.ops, sends);
   EXPECT_EQ(send.done.count, sends);
-  const double half = static_cast<double>((sends + 1) / 2);
+  const double half = static_cast<double>(sends + 1) / 2;
   const double most = static_cast<double>((9 * sends + 9) / 10);
   EXPECT_NEAR(send.done.median_s, 2e-9 * half, 1e-15);
   EXPECT_NEAR(send.done.p90_s, 2e-9 * most, 1e-15);
@@ -194,6 +196,7 @@ TEST(Compare, OrderOfNeighbours) {
     };
     // Ends of runs of equal times that follow one another; within a run the other trace decides.
     OrderAgreement expected;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> counted;
     for (const auto& [a, b] : {std::pair{&first, &second}, std::pair{&second, &first}}) {
       const auto before = [&, a = a, b = b](std::uint32_t x, std::uint32_t y) {
         const auto& [ax, bx] = std::pair{a->ops[x].done_s, b->ops[x].done_s};
@@ -213,7 +216,7 @@ TEST(Compare, OrderOfNeighbours) {
             if (between) neighbours = false;
           }
           if (!neighbours || a->ops[x].done_s == a->ops[y].done_s ||
-              b->ops[x].done_s == b->ops[y].done_s) {
+              b->ops[x].done_s == b->ops[y].done_s || !counted.insert(std::minmax(x, y)).second) {
             continue;
           }
           ++expected.pairs;

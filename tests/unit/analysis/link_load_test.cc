@@ -217,6 +217,21 @@ TEST(LinkLoad, CountsWhatBeganBeforeAFailure) {
   EXPECT_EQ(run["host-1.in"].busy_s, 0);
 }
 
+// Nor of a put that no receive waits for, whose end is elsewhere that of its bytes alone.
+TEST(LinkLoad, KnowsNoEndOfALostPut) {
+  Program p(3);
+  p.put(p.channel(0, 1), 10'000);
+  p.put(p.channel(0, 2), 10'000);
+  DelayPlan plan;
+  plan.failures.push_back({"host-1.in", sched::RankId::none(), us(5)});
+  const Ran run(p.build(), machine::parse_platform_spec("star:rate=8Gbps,latency=1us"), plan);
+  const std::map<std::string, std::uint64_t> expected = {
+      {"host-0.out", 20'000}, {"host-1.in", 10'000}, {"host-2.in", 10'000}};
+  EXPECT_EQ(run.used(), expected);
+  EXPECT_EQ(run["host-1.in"].busy_s, 0);
+  EXPECT_NEAR(run["host-0.out"].busy_s, 10e-6, 1e-12);
+}
+
 // Of what runs several times each attempt counts, and the trace tells when the last one was; what
 // was passed over counts nowhere.
 TEST(LinkLoad, CountsEveryAttempt) {

