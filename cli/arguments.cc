@@ -26,14 +26,17 @@ std::string long_name(std::string_view names) {
 constexpr std::size_t kHelpWidth = 80;
 constexpr std::size_t kHelpColumn = 30;  // where explanations stand
 
-// The explanation of an option in lines that fit beside its name.
+std::string help_line_break() { return '\n' + std::string(kHelpColumn, ' '); }
+
+// The explanation of an option in lines that fit beside its name, each after the first in the
+// column of explanations.
 std::string in_lines(std::string_view help) {
   std::string out;
   std::size_t used = 0;
   for (const std::string_view word : base::split(help, ' ')) {
     const std::size_t width = display_width(word);
     if (used > 0 && used + 1 + width > kHelpWidth - kHelpColumn) {
-      out += '\n';
+      out += help_line_break();
       used = 0;
     }
     if (used > 0) out += ' ';
@@ -42,6 +45,18 @@ std::string in_lines(std::string_view help) {
   }
   return out;
 }
+
+// The library's own counts the bytes of an option's name, of which a character may have several.
+struct HelpFormatter : CLI::Formatter {
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const std::string name =
+        "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    const std::size_t width = display_width(name);
+    return name +
+           (width < kHelpColumn ? std::string(kHelpColumn - width, ' ') : help_line_break()) +
+           make_option_desc(option) + '\n';
+  }
+};
 
 // The library leaves two empty lines between sections.
 std::string with_single_gaps(std::string text) {
@@ -95,7 +110,7 @@ struct Arguments::Parser {
   explicit Parser(std::string_view command, std::string_view summary)
       : name(command), app(std::string(summary), "slackline " + std::string(command)) {
     app.set_help_flag("-h,--help", "show this and end");
-    app.get_formatter()->column_width(kHelpColumn);
+    app.formatter(std::make_shared<HelpFormatter>());
   }
   std::string name;
   CLI::App app;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "analysis/advice/compare.h"
 #include "cli/answer.h"

@@ -55,7 +55,7 @@ void Console::progress(std::string_view what, std::uint64_t done, std::uint64_t 
   const auto full = static_cast<std::size_t>(std::min(done, of) * kWidth / of);
   const std::string line =
       fmt::format("{} [{:=<{}}{:{}}] {} of {}", what, "", full, "", kWidth - full, done, of);
-  show_phase(line.size() < width() ? line : fmt::format("{} {} of {}", what, done, of));
+  show_phase(display_width(line) < width() ? line : fmt::format("{} {} of {}", what, done, of));
 }
 
 // A line that fills the last column or wraps is not taken back by what clears it.

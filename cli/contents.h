@@ -3,7 +3,6 @@
 // order.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

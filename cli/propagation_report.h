@@ -2,11 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "analysis/slack/propagation.h"
 #include "cli/answer.h"
-#include "cli/inline_delays.h"
 #include "cli/schedule_source.h"
 #include "cli/slack_run.h"
 

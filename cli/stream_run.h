@@ -9,7 +9,7 @@
 #include "cli/simulation_options.h"
 #include "cli/simulation_report.h"
 #include "machine/samples.h"
-#include "sched/compile.h"
+#include "sched/pattern/spec.h"
 
 namespace slackline::cli {
 

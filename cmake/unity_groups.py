@@ -33,12 +33,13 @@ def plain(text):
 
 def names_of(text):
     """What stands at namespace level of a source: names it gives, what using-declarations name, those
-    of its names that stand in anonymous namespaces, and of each of the others its namespaces.
+    of its names that stand in anonymous namespaces, of each of the others its namespaces, and what may
+    be defined only once: functions by their full names and the types of their parameters, constants.
 
     A name may be a type's, a function's, a constant's or a test's; qualified ones belong elsewhere.
     """
     tokens = TOKENS.findall(plain(text))
-    names, used, hidden = set(), {}, set()
+    names, used, hidden, defined = set(), {}, set(), set()
     levels = []  # of each open brace: "named" or "hidden" namespace, or "" for all else
     spaces = []  # of each open brace: what the namespace is called
     places = {}
@@ -55,7 +56,10 @@ def names_of(text):
             levels.append("" if not is_namespace else "hidden" if statement[-1] == "namespace" else
                           "named")
             if outside:
-                place(end_statement(statement, given, used), spaces[:-1], places)
+                name = end_statement(statement, given, used)
+                place(name, spaces[:-1], places)
+                if name and TYPE_WORDS.isdisjoint(statement):
+                    defined.add(full_name(spaces[:-1], name) + parameters_of(statement))
                 statement = []
         elif token == "}":
             if levels:
@@ -63,7 +67,10 @@ def names_of(text):
                 spaces.pop()
             statement = []
         elif token == ";" and outside:
-            place(end_statement(statement, given, used), spaces, places)
+            name = end_statement(statement, given, used)
+            place(name, spaces, places)
+            if name and "=" in statement and statement[0] != "using":
+                defined.add(full_name(spaces, name))
             statement = []
         elif outside:
             if token == "(":
@@ -75,7 +82,7 @@ def names_of(text):
             else:
                 statement.append(token)
         at += 1
-    return names | hidden, used, hidden, places
+    return names | hidden, used, hidden, places, defined
 
 
 def constants_of(text):
@@ -96,9 +103,35 @@ def is_name(token):
     return re.fullmatch(r"[A-Za-z_]\w*", token) is not None
 
 
+def full_name(spaces, name):
+    return "::".join([*filter(None, spaces), name])
+
+
 def place(name, spaces, places):
     if name:
-        places.setdefault(name, set()).add("::".join([*filter(None, spaces), name]))
+        places.setdefault(name, set()).add(full_name(spaces, name))
+
+
+def parameters_of(statement):
+    """The types of a function's parameters, without their namespaces; of all else nothing."""
+    if "(" not in statement:
+        return ""
+    begin = statement.index("(")
+    types, depth = [[]], 0
+    for token in statement[begin + 1:closing(statement, begin)]:
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(token, 0)
+        if token == "," and depth == 0:
+            types.append([])
+        elif token == "::":
+            types[-1].pop()
+        else:
+            types[-1].append(token)
+    for each in types:
+        if "=" in each:
+            del each[each.index("="):]
+        if len(each) > 1 and is_name(each[-1]) and each[-2] != "const":
+            each.pop()  # the parameter's name
+    return f"({','.join(''.join(each) for each in types)})"
 
 
 def end_statement(statement, names, used):
@@ -146,11 +179,11 @@ class Headers:
         self.root = root
         self.known = {}
 
-    def names_seen_by(self, text):
+    def seen_by(self, text):
         """All names of the headers that a source includes, and of those that they include, each with
-        its namespaces."""
+        its namespaces; and what they define, each with its header."""
         seen, waiting = set(), INCLUDES.findall(text)
-        names = {}
+        names, defined = {}, {}
         while waiting:
             header = waiting.pop()
             if header in seen:
@@ -159,19 +192,21 @@ class Headers:
             if header not in self.known:
                 path = self.root / header
                 text = path.read_text(encoding="utf-8") if path.is_file() else ""
-                self.known[header] = (names_of(text)[3], INCLUDES.findall(text))
+                self.known[header] = (*names_of(text)[3:], INCLUDES.findall(text))
             for name, places in self.known[header][0].items():
                 names.setdefault(name, set()).update(places)
-            waiting += self.known[header][1]
-        return names
+            defined.update(dict.fromkeys(self.known[header][1], header))
+            waiting += self.known[header][2]
+        return names, defined
 
 
 class Group:
     def __init__(self):
         self.sources, self.used = [], {}
         self.names, self.hidden, self.constants, self.seen = set(), set(), set(), {}
+        self.defined = {}
 
-    def takes(self, names, hidden, used, constants, seen):
+    def takes(self, names, hidden, used, constants, seen, defined):
         if len(self.sources) >= LARGEST or names & self.names:
             return False
         if constants & self.names or self.constants & names:
@@ -182,14 +217,17 @@ class Group:
             return False
         if hides_another(used, self.seen) or hides_another(self.used, seen):
             return False
+        if any(self.defined.get(what, header) != header for what, header in defined.items()):
+            return False
         return all(self.used.get(name, path) == path for name, path in used.items())
 
-    def add(self, source, names, hidden, used, constants, seen):
+    def add(self, source, names, hidden, used, constants, seen, defined):
         self.sources.append(source)
         self.names |= names
         self.hidden |= hidden
         self.used.update(used)
         self.constants |= constants
+        self.defined.update(defined)
         for name, places in seen.items():
             self.seen.setdefault(name, set()).update(places)
 
@@ -205,8 +243,8 @@ def grouped(root, sources):
     groups = []
     for source in sources:
         text = pathlib.Path(source).read_text(encoding="utf-8")
-        names, used, hidden, _ = names_of(text)
-        what = names, hidden, used, constants_of(text), headers.names_seen_by(text)
+        names, used, hidden = names_of(text)[:3]
+        what = names, hidden, used, constants_of(text), *headers.seen_by(text)
         group = next((g for g in groups if g.takes(*what)), None)
         if group is None:
             group = Group()

@@ -4,6 +4,7 @@
 #include "experiments/multicast.h"
 #include "machine/wiring.h"
 #include "offload/check_queues.h"
+#include "offload/compile_queues.h"
 
 namespace slackline::experiments {
 namespace {

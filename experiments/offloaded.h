@@ -3,7 +3,6 @@
 #pragma once
 
 #include "machine/platform.h"
-#include "offload/compile_queues.h"
 #include "offload/emulate_timed.h"
 #include "offload/message_graph.h"
 #include "sched/schedule.h"

@@ -88,8 +88,6 @@ class Executor {
 
   /// Before begin(): the operation is done already, by other means.
   void set_done(sched::OpId op);
-  /// Before begin(), when no message is under way: puts a buffer elsewhere. Peers are not told.
-  void give(const GivenMemory& memory) { memory_.give(memory); }
 
   /// Before begin(), when no message is under way: posts the receives without memory that wait for
   /// nothing, such as those of the first credits, so that no peer is too early for them, however

@@ -3,7 +3,6 @@
 // transport that is polled has shorter ones, over RDMA by ten times.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -15,7 +15,6 @@
 namespace slackline::machine {
 namespace {
 
-using sched::ChannelId;
 using sched::OpId;
 using sched::RankId;
 using sched::Time;
@@ -129,7 +128,6 @@ Delays::Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Pla
   add_noises(plan, sums);
   post_ = std::move(sums.post);
   lane_ = std::move(sums.lane);
-  for (const PairRate& pair : plan.pairs) pairs_.emplace(pair_key(pair.src, pair.dst), pair.rate);
 }
 
 Delays::Delays(const Setting& setting)

@@ -1,10 +1,9 @@
 // What a delay plan does to the operations of one schedule on one platform: what an engine asks,
-// per operation. Link rates and failures are not in it: they happen to the network.
+// per operation. Rates of links and pairs, and failures, are not in it: they happen to the network.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "base/units.h"
@@ -31,7 +30,8 @@ class Delays {
   Delays(const DelayPlan& plan, const sched::Schedule& schedule, const Platform& platform);
   explicit Delays(const Setting& setting);
 
-  bool empty() const { return post_.empty() && lane_.empty() && pairs_.empty(); }
+  /// Whether it delays no operation.
+  bool empty() const { return post_.empty() && lane_.empty(); }
 
   /// One more delay, as if the plan had had it too. Throws InputError if all delays of the
   /// operation together are too long. Not for what was made without a plan and a schedule.
@@ -43,25 +43,15 @@ class Delays {
   double post_delay_s(sched::OpId op) const { return delay_s(post_, op); }
   /// How long the operation's lane is held before it.
   double lane_delay_s(sched::OpId op) const { return delay_s(lane_, op); }
-  /// The rate of messages from src to dst; 0 is no limit.
-  sched::Rate pair_rate(sched::RankId src, sched::RankId dst) const {
-    if (pairs_.empty()) return {};
-    const auto pair = pairs_.find(pair_key(src, dst));
-    return pair == pairs_.end() ? sched::Rate{} : pair->second;
-  }
 
  private:
   static double delay_s(const std::vector<sched::Time>& delays, sched::OpId op) {
     return delays.empty() ? 0.0 : sched::seconds(delays[op.value]);
   }
-  static std::uint64_t pair_key(sched::RankId src, sched::RankId dst) {
-    return std::uint64_t{src.value} << 32 | dst.value;
-  }
 
   std::size_t ops_ = 0;            // of the schedule
   std::vector<sched::Time> post_;  // per operation; empty if no operation is delayed so
   std::vector<sched::Time> lane_;
-  std::unordered_map<std::uint64_t, sched::Rate> pairs_;  // only ever looked up
 };
 
 }  // namespace slackline::machine

@@ -53,8 +53,6 @@ struct Node {
   sched::RankId first(sched::RankId rank) const {
     return sched::RankId(rank.value - rank.value % ranks);
   }
-  /// Numbered over all machines.
-  std::uint32_t process_of(sched::RankId rank) const { return rank.value / threads; }
   /// Numbered within the machine.
   std::uint32_t zone_of(sched::RankId rank) const {
     return static_cast<std::uint32_t>(std::uint64_t{rank.value % ranks} * zones / ranks);

@@ -5,8 +5,6 @@
 
 namespace slackline::machine {
 
-using sched::OpId;
-
 bool PortArbiter::find_empty(Start& start) {
   while (!dirty_.empty()) {
     const NicId dst = dirty_.back();

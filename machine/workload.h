@@ -3,14 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/units.h"
 #include "sched/compose.h"
-#include "sched/trace.h"
 
 namespace slackline::machine {
 

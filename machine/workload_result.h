@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "machine/workload.h"
+#include "sched/trace.h"
 
 namespace slackline::machine {
 

@@ -8,7 +8,6 @@
 namespace slackline::offload {
 namespace {
 
-using sched::OpId;
 using sched::RankId;
 
 constexpr std::uint32_t kAbsent = 0xffffffffu;

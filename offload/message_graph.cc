@@ -12,10 +12,8 @@
 namespace slackline::offload {
 namespace {
 
-using sched::ChannelId;
 using sched::OpId;
 using sched::OpKind;
-using sched::RankId;
 using sched::Schedule;
 
 // The last operation of each channel and side: earlier ones are done before it.

@@ -1,8 +1,6 @@
 // What the parts of check_queues() share.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
 #include <utility>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "python/bindings.h"
-#include "python/held.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
 #include "sched/pattern/transfer_list.h"

@@ -1,10 +1,7 @@
 // What objects of Python hold. Whatever is made from a schedule shares it.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "machine/delay_plan.h"

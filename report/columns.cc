@@ -19,10 +19,6 @@ std::uint64_t folded(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
 
-std::int64_t unfolded(std::uint64_t value) {
-  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
-}
-
 }  // namespace
 
 PackedColumn packed(std::string name, std::span<const std::int64_t> values, Coding coding) {
@@ -58,21 +54,6 @@ PackedColumn packed(std::string name, std::span<const std::int64_t> values, Codi
   }
   column.base64 = base64(deflated(bytes));
   return column;
-}
-
-std::vector<std::int64_t> unpacked(const PackedColumn& column, std::string_view bytes) {
-  std::vector<std::int64_t> values(column.count);
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < column.count; ++i) {
-    std::uint64_t number = 0;
-    for (std::uint32_t plane = 0; plane < column.planes; ++plane) {
-      const auto byte = static_cast<unsigned char>(bytes[plane * column.count + i]);
-      number |= std::uint64_t{byte} << (8 * plane);
-    }
-    values[i] = before + unfolded(number);
-    if (column.coding == Coding::kDifferences) before = values[i];
-  }
-  return values;
 }
 
 }  // namespace slackline::report

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace slackline::report {
@@ -30,9 +29,6 @@ struct PackedColumn {
 
 /// Throws Unsupported, naming the column, if a value, or a difference to be kept, is 2^52 or more.
 PackedColumn packed(std::string name, std::span<const std::int64_t> values, Coding coding);
-
-/// The inverse, as the page does it: for tests. `bytes` is what `base64` holds, uncompressed.
-std::vector<std::int64_t> unpacked(const PackedColumn& column, std::string_view bytes);
 
 /// The columns of one report, in the order in which they were added.
 class Columns {

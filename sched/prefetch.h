@@ -4,7 +4,6 @@
 
 #include <span>
 
-#include "base/units.h"
 #include "sched/op.h"
 
 namespace slackline::sched {

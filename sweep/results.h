@@ -7,9 +7,7 @@
 // their keys: so they have the same bytes, whichever sweeps answered them and in how many parts.
 #pragma once
 
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

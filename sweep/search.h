@@ -13,8 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sweep/point.h"
-
 namespace slackline::sweep {
 
 struct Row;

@@ -10,6 +10,7 @@
 #include "analysis/engines/analytic.h"
 #include "analysis/in_threads.h"
 #include "base/statistics.h"
+#include "sched/compile.h"
 
 namespace slackline::analysis {
 namespace {

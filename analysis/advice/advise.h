@@ -15,7 +15,8 @@
 #include "machine/placement.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
-#include "sched/compile.h"
+#include "sched/pattern/pattern.h"
+#include "sched/pattern/spec.h"
 
 namespace slackline::analysis {
 

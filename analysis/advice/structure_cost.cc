@@ -1,7 +1,5 @@
 #include "analysis/advice/structure_cost.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -130,34 +128,6 @@ const CostRow* find_cost_row(StructureAccess access, Promise level) {
     return row.access == access && row.level == level;
   });
   return found == kRows.end() ? nullptr : found;
-}
-
-double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
-                   sched::RankId src, sched::RankId dst, StructureAccess access,
-                   sched::Time handler, std::uint64_t entry_bytes) {
-  machine::require_no_switches(platform, "costs of idle calls");
-  if (machine::completions_cost(platform)) {
-    throw Unsupported(
-        fmt::format("costs of idle calls: completions that take a time of the CPU; expected a "
-                    "platform without {}",
-                    machine::completion_figure(platform)));
-  }
-  if (platform.ack_bytes != 0) {
-    throw Unsupported(
-        "costs of idle calls: acknowledgements that use the ports; expected a platform without "
-        "ack");
-  }
-  machine::require_program_sees(platform, "costs of idle operations");
-  const Way way = way_between(wiring, src, dst);
-  const double one_way_s = post_s(platform, way) + sched::seconds(platform.o_complete);
-  // The ticket, and of the entry all, its key or nothing.
-  const bool write = sched::is_write(access);
-  const std::uint64_t named = write ? entry_bytes : access == StructureAccess::kFind ? 8 : 0;
-  const std::uint64_t asked = sched::kMarkBytes + 8 + named;
-  const std::uint64_t told = sched::kMarkBytes + (write ? 0 : entry_bytes);
-  const double effect_s = platform.copy_s(8) + (write ? platform.copy_s(entry_bytes) : 0);
-  return 2 * one_way_s + way.there_s + way.back_s + way.there_s_of(asked) + way.back_s_of(told) +
-         sched::seconds(handler) + effect_s;
 }
 
 }  // namespace slackline::analysis

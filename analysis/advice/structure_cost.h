@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -57,12 +56,5 @@ std::span<const CostRow> cost_rows();
 
 /// The row of an operation; nothing for those that the tables do not have (checksum).
 const CostRow* find_cost_row(sched::StructureAccess access, sched::Promise level);
-
-/// By call, the first to its target, which is idle and looks: request, handler, what it does to
-/// memory, reply. Throws Unsupported where completions cost the CPU, acknowledgements use the
-/// ports, or ranks are switches.
-double idle_call_s(const machine::Platform& platform, const machine::Wiring& wiring,
-                   sched::RankId src, sched::RankId dst, sched::StructureAccess access,
-                   sched::Time handler, std::uint64_t entry_bytes = 8);
 
 }  // namespace slackline::analysis

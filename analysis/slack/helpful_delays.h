@@ -3,11 +3,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
 #include "machine/setting.h"
 
 namespace slackline::analysis {

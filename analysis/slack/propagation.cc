@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "analysis/slack/critical_path.h"
+#include "analysis/slack/lane_hold.h"
 #include "machine/delays.h"
 #include "machine/lane.h"
 
@@ -43,9 +44,7 @@ Propagation::Propagation(const machine::Setting& setting, const sched::Trace& tr
   for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
     const OpId id(i);
     const Op& op = schedule_.op(id);
-    if (machine::holds_lane(op.kind)) {
-      hold_s_[i] = machine::lane_time_s(schedule_, setting.platform, op) + delays.lane_delay_s(id);
-    }
+    hold_s_[i] = lane_hold_s(setting, delays, id);
     unhindered_s_[i] = graph.source_s(NodeId::of(id, Moment::kIssued));
     double& finish_s = rank_finish_s_[op.rank.value];
     finish_s = std::max(finish_s, time_s[NodeId::of(id, Moment::kDone).value]);

@@ -8,6 +8,7 @@
 
 #include "analysis/engines/link_load.h"
 #include "analysis/slack/constraint_graph.h"
+#include "analysis/slack/lane_hold.h"
 #include "analysis/slack/run_order.h"
 #include "base/error.h"
 #include "base/statistics.h"
@@ -64,10 +65,7 @@ double wait_s(const machine::Setting& setting, const machine::Delays& delays,
               const sched::Trace& trace, OpId id) {
   const sched::Op& op = setting.schedule.op(id);
   if (!machine::holds_lane(op.kind)) return 0;
-  const double hold_s =
-      machine::is_posted(op.kind)
-          ? machine::lane_time_s(setting.schedule, setting.platform, op) + delays.lane_delay_s(id)
-          : 0;
+  const double hold_s = machine::is_posted(op.kind) ? lane_hold_s(setting, delays, id) : 0;
   const sched::OpTimes& times = trace.ops[id.value];
   return std::max(0.0, times.issued_s - hold_s - delays.post_delay_s(id) - times.ready_s);
 }

@@ -14,8 +14,6 @@ struct FewestSteps {
   std::uint32_t steps = 0;     // that they take
   std::uint32_t at_least = 0;  // no moves take fewer
   std::uint64_t nodes = 0;     // choices that the search looked at
-
-  bool is_proven() const { return steps == at_least; }
 };
 
 /// The choices that a search looks at unless it is told otherwise. Where that ends it, `at_least`

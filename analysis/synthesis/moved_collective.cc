@@ -16,7 +16,6 @@ namespace slackline::analysis {
 namespace {
 
 using sched::CollectivePlan;
-using sched::RankId;
 
 constexpr std::array<std::string_view, 4> kNames = {"multicast", "allgather", "reduce-scatter",
                                                     "allreduce"};

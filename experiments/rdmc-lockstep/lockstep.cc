@@ -13,7 +13,6 @@
 #include "experiments/multicast.h"
 #include "machine/distribution.h"
 #include "machine/draw.h"
-#include "machine/wiring.h"
 #include "sched/compile.h"
 
 namespace slackline::experiments {

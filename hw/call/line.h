@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <vector>
 
 #include "hw/call/port.h"
 #include "hw/call/types.h"

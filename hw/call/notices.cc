@@ -7,6 +7,7 @@
 
 #include "base/slots.h"
 #include "hw/bytes.h"
+#include "hw/call/record.h"
 
 namespace slackline::hw {
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "hw/call/record.h"
 #include "hw/call/types.h"
 
 namespace slackline::hw {

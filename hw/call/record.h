@@ -6,7 +6,6 @@
 // missing is not there yet, in whatever order its bytes arrive.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hw/device_barrier.h"
+#include "sched/pieces.h"
 
 namespace slackline::hw {
 

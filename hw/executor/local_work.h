@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "hw/executor/memory.h"
 #include "hw/executor/program.h"
-#include "sched/pieces.h"
 
 namespace slackline::hw {
 

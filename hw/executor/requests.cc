@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "hw/executor/local_work.h"
 #include "machine/run_memory.h"
+#include "sched/pieces.h"
 #include "sched/verify/access.h"
 
 namespace slackline::hw {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "hw/fabric/context.h"
-#include "hw/transport.h"
 
 namespace slackline::hw {
 

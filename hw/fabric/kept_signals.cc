@@ -1,5 +1,7 @@
 #include "hw/fabric/kept_signals.h"
 
+#include <cstddef>
+
 namespace slackline::hw {
 
 KeptSignals::KeptSignals() {

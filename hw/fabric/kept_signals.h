@@ -6,7 +6,6 @@
 #include <signal.h>
 
 #include <array>
-#include <cstddef>
 
 #include "base/held_signals.h"
 

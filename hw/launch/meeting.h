@@ -8,7 +8,6 @@
 #include "hw/launch/key_exchange.h"
 #include "hw/local_port.h"
 #include "hw/mesh.h"
-#include "hw/mesh/secret.h"
 
 namespace slackline::hw {
 

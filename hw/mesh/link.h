@@ -2,7 +2,6 @@
 // frames.
 #pragma once
 
-#include <array>
 #include <asio/awaitable.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
@@ -15,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "hw/local_address.h"
 #include "hw/mesh/join.h"

@@ -10,7 +10,6 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "hw/multicast/gathered_bytes.h"
 #include "hw/multicast/words.h"

@@ -3,8 +3,6 @@
 
 #include <infiniband/mlx5dv.h>
 
-#include <string>
-
 namespace slackline::hw {
 
 struct Mlx5Library {

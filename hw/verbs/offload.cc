@@ -21,7 +21,6 @@ namespace slackline::hw {
 namespace {
 
 using offload::Entry;
-using offload::EntryKind;
 using offload::Purpose;
 using offload::Queue;
 using offload::QueueId;

@@ -32,7 +32,6 @@ class Settlement {
 
   /// Answers whether there is news to tell. A notice of another number of members is none.
   bool hear(std::uint32_t from, const SettlementNotice& notice);
-  bool has_heard(std::uint32_t member) const { return heard_[member].has_value(); }
 
   /// How many messages all survivors have, once that is settled.
   std::optional<std::uint64_t> decided() const { return own_.decided; }

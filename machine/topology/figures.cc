@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/split.h"
-#include "machine/input_text.h"
 
 namespace slackline::machine {
 

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "sched/event_graph.h"
-#include "sched/export/messages.h"
 
 namespace slackline::sched {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
 #include <tuple>
@@ -13,28 +12,12 @@
 #include "base/text_scan.h"
 #include "sched/event_graph.h"
 #include "sched/import/json_fields.h"
+#include "sched/import/mscclpp_memory.h"
 #include "sched/import/rank_programs.h"
 #include "sched/program_writer.h"
 
 namespace slackline::sched {
 namespace {
-
-constexpr std::uint64_t kChunkBytes = 4096;
-constexpr std::uint64_t kAlignment = 16;  // bytes, unless buffer_alignment says it
-constexpr std::uint64_t kMostAlignment = 1u << 20;
-constexpr std::uint32_t kMostGpus = 1024;
-constexpr std::uint32_t kMostChunks = 1u << 20;
-
-// Of a GPU, by the kind of channel ("memory", "port"): the peers of its channels.
-using Peers = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
-
-struct PlanGpu {
-  std::uint32_t input = 0;  // chunks
-  std::uint32_t output = 0;
-  std::uint32_t scratch = 0;
-  std::array<BufferId, 3> buffers;  // of them
-  Peers peers;
-};
 
 // The k-th signals of one GPU to another, over their j-th channel of a kind.
 struct Signals {
@@ -54,22 +37,16 @@ class PlanImporter {
  public:
   PlanImporter(const JsonPlace& root, const MscclOptions& options)
       : root_(root),
-        count_(gpu_count(root)),
-        chunk_(options.chunk_bytes.value_or(kChunkBytes)),
-        alignment_(alignment(root)),
+        memory_(root, options),
+        count_(memory_.gpu_count()),
         builder_(count_),
         written_(count_, false) {}
 
   Schedule import() {
-    refuse_what_is_not_there();
-    builder_.set_title(root_.at("name").text());
-    in_place_ = root_.at("inplace").boolean();
-    collective_ = root_.at("collective").text();
+    memory_.add_to(builder_);
     const JsonPlace gpus = root_.list("gpus");
-    for (std::uint32_t g = 0; g < count_; ++g) add_memory(g, gpus.entry(g));
-    add_contract();
     for (std::uint32_t g = 0; g < count_; ++g) add_gpu(g, gpus.entry(g));
-    if (collective_ == "broadcast") add_broadcast();
+    if (memory_.is_broadcast()) memory_.add_broadcast(written_, builder_);
     check_signals();
     Schedule schedule = builder_.build();
     if (const std::vector<OpId> cycle = find_cycle(schedule); !cycle.empty()) refuse(cycle);
@@ -77,196 +54,6 @@ class PlanImporter {
   }
 
  private:
-  static std::uint32_t gpu_count(const JsonPlace& root) {
-    const JsonPlace gpus = root.list("gpus");
-    if (gpus.size() == 0 || gpus.size() > kMostGpus) {
-      gpus.fail(fmt::format("{} GPUs; expected 1 to {}", gpus.size(), kMostGpus));
-    }
-    return static_cast<std::uint32_t>(gpus.size());
-  }
-
-  // Parts of a chunk begin at multiples of it.
-  static std::uint64_t alignment(const JsonPlace& root) {
-    if (!root.has("buffer_alignment")) return kAlignment;
-    const JsonPlace place = root.at("buffer_alignment");
-    const std::uint64_t bytes = place.number(kMostAlignment);
-    if (bytes == 0) place.fail("0 bytes; expected 1 or more");
-    return bytes;
-  }
-
-  void refuse_what_is_not_there() const {
-    const JsonPlace protocol = root_.at("protocol");
-    if (protocol.text() != "Simple") {
-      protocol.fail(
-          fmt::format("protocol {} is not supported; expected Simple", in_quotes(protocol.text())));
-    }
-    if (root_.has("reuse_resources") && root_.at("reuse_resources").boolean()) {
-      root_.at("reuse_resources")
-          .fail(
-              "scratch memory that is used again is not supported; "
-              "expected false");
-    }
-    if (chunk_ == 0 || chunk_ % alignment_ != 0) {
-      root_.fail(fmt::format("chunks of {} bytes; expected a multiple of {}", chunk_, alignment_));
-    }
-  }
-
-  // The chunks of a GPU's own part of the whole.
-  std::uint32_t part() const {
-    return collective_ == "reducescatter" ? gpus_[0].output : gpus_[0].input;
-  }
-  bool in_parts() const { return collective_ == "allgather" || collective_ == "reducescatter"; }
-
-  void add_memory(std::uint32_t g, const JsonPlace& place) {
-    const JsonPlace id = place.at("id");
-    if (id.number() != g) id.fail(fmt::format("expected {}: GPUs stand in order", g));
-    PlanGpu& gpu = gpus_.emplace_back();
-    gpu.input = place.at("input_chunks").number32(kMostChunks);
-    gpu.output = place.at("output_chunks").number32(kMostChunks);
-    gpu.scratch = place.at("scratch_chunks").number32(kMostChunks);
-    if (gpu.input != gpus_[0].input || gpu.output != gpus_[0].output) {
-      place.fail(
-          fmt::format("{} chunks of input and {} of output, GPU 0 has {} and {}; expected "
-                      "the same",
-                      gpu.input, gpu.output, gpus_[0].input, gpus_[0].output));
-    }
-    const auto add = [&](std::uint64_t chunks) {
-      return chunks == 0 ? BufferId() : builder_.add_buffer(RankId(g), chunks * chunk_);
-    };
-    gpu.buffers[0] = add(in_place_ ? std::max(gpu.input, gpu.output) : gpu.input);
-    gpu.buffers[1] = in_place_ ? gpu.buffers[0] : add(gpu.output);
-    gpu.buffers[2] = add(gpu.scratch);
-    if (!place.has("channels")) return;
-    const JsonPlace channels = place.list("channels");
-    for (std::size_t c = 0; c < channels.size(); ++c) {
-      const JsonPlace channel = channels.entry(c);
-      const std::string& kind = kind_of(channel.at("channel_type"));
-      const JsonPlace connected = channel.list("connected_to");
-      for (std::size_t i = 0; i < connected.size(); ++i) {
-        const JsonPlace peer = connected.entry(i);
-        gpu.peers[kind].push_back(peer.number32(count_ - 1));
-        if (gpu.peers[kind].back() == g) peer.fail("its own GPU; expected another one");
-      }
-    }
-  }
-
-  static const std::string& kind_of(const JsonPlace& place) {
-    const std::string& kind = place.text();
-    if (kind != "memory" && kind != "port") {
-      place.fail(
-          fmt::format("{} channels are not supported; expected memory or port", in_quotes(kind)));
-    }
-    return kind;
-  }
-
-  // Chunks of the input (0), the output (1) or the scratch memory (2) of a GPU.
-  Slice chunks(std::uint32_t g, std::uint32_t buffer, std::uint64_t first, std::uint64_t count,
-               const JsonPlace& place) const {
-    const PlanGpu& gpu = gpus_[g];
-    const std::uint32_t size = buffer == 0 ? gpu.input : buffer == 1 ? gpu.output : gpu.scratch;
-    const std::uint32_t inner = collective_ == "reducescatter" ? 1 : 0;
-    // In place, of the larger memory the smaller one is the GPU's own part; by either name all of
-    // the larger one may be meant.
-    const std::uint64_t shift =
-        in_place_ && in_parts() && buffer == inner ? std::uint64_t{g} * part() : 0;
-    if (count == 0 || first + count > size) {
-      place.fail(fmt::format("chunks {} to {} of {} of GPU {}; expected some of its {} chunks",
-                             first, std::int64_t(first + count) - 1,
-                             buffer == 0   ? "the input"
-                             : buffer == 1 ? "the output"
-                                           : "the scratch memory",
-                             g, size));
-    }
-    return {gpu.buffers[buffer], (first + shift) * chunk_, count * chunk_};
-  }
-
-  // A plan may be for messages of some sizes only: of its input, or of allgather's output.
-  void require_size() const {
-    const std::uint64_t chunks = collective_ == "allgather" ? gpus_[0].output : gpus_[0].input;
-    const std::uint64_t bytes = chunks * chunk_;
-    const auto limit = [&](std::string_view key, std::uint64_t without) {
-      return root_.has(key) ? root_.at(key).number() : without;
-    };
-    const std::uint64_t least = limit("min_message_size", 0);
-    const std::uint64_t most = limit("max_message_size", ~std::uint64_t{0});
-    if (bytes >= least && bytes <= most) return;
-    root_.fail(
-        fmt::format("a message of {} bytes; expected {} to {}, which the plan is for (--chunk)",
-                    bytes, least, most));
-  }
-
-  void add_contract() {
-    const PlanGpu& any = gpus_[0];
-    const std::uint64_t whole = std::max(any.input, any.output);
-    builder_.set_message_bytes(whole * chunk_);
-    const bool sums = collective_ == "allreduce" || collective_ == "reducescatter";
-    const JsonPlace place = root_.at("collective");
-    const auto need = [&](std::uint64_t input, std::uint64_t output) {
-      if (any.input == input && any.output == output && whole != 0) return;
-      place.fail(
-          fmt::format("{} chunks of input and {} of output; expected {} and {}, as {} among {} "
-                      "GPUs has them",
-                      any.input, any.output, input, output, collective_, count_));
-    };
-    const std::uint64_t each = std::uint64_t{part()} * count_;
-    if (collective_ == "broadcast") return need(any.input, any.input);
-    if (collective_ == "custom") return add_inputs(place);
-    if (collective_ == "allreduce") {
-      need(any.input, any.input);
-    } else if (collective_ == "allgather") {
-      need(any.input, each);
-    } else if (collective_ == "reducescatter") {
-      need(each, any.output);
-    } else if (collective_ == "alltoall") {
-      need(any.input / count_ * count_, any.input);
-    } else {
-      place.fail(
-          fmt::format("{} is not supported; expected allreduce, allgather, reducescatter, "
-                      "alltoall, broadcast or custom",
-                      in_quotes(collective_)));
-    }
-    require_size();
-    for (std::uint32_t g = 0; g < count_; ++g) {
-      builder_.add_pre({chunks(g, 0, 0, any.input, place), ValueId(g), 0});
-      if (sums) {
-        const std::uint64_t from = collective_ == "allreduce" ? 0 : g * part() * chunk_;
-        builder_.add_post({chunks(g, 1, 0, any.output, place), ValueId(0), from, count_});
-        continue;
-      }
-      const std::uint64_t share = any.output / count_;
-      for (std::uint32_t from = 0; from < count_; ++from) {
-        const std::uint64_t of_value = collective_ == "allgather" ? 0 : g * share * chunk_;
-        builder_.add_post({chunks(g, 1, from * share, share, place), ValueId(from), of_value});
-      }
-    }
-  }
-
-  // Of a custom collective nothing is known about the end.
-  void add_inputs(const JsonPlace& place) {
-    const PlanGpu& any = gpus_[0];
-    const std::uint32_t buffer = in_place_ && any.output > any.input ? 1 : 0;
-    const std::uint32_t given = buffer == 1 ? any.output : any.input;
-    for (std::uint32_t g = 0; g < count_ && given != 0; ++g) {
-      builder_.add_pre({chunks(g, buffer, 0, given, place), ValueId(g), 0});
-    }
-  }
-
-  // The root is the GPU to which nothing comes from another one.
-  void add_broadcast() {
-    const JsonPlace place = root_.at("collective");
-    const auto roots = std::count(written_.begin(), written_.end(), false);
-    if (roots != 1) {
-      place.fail(
-          fmt::format("a broadcast in which {} GPUs get nothing from others; expected one, "
-                      "the root",
-                      roots));
-    }
-    for (std::uint32_t g = 0; g < count_; ++g) {
-      if (!written_[g]) builder_.add_pre({chunks(g, 0, 0, gpus_[0].input, place), ValueId(0), 0});
-      builder_.add_post({chunks(g, 1, 0, gpus_[0].output, place), ValueId(0), 0});
-    }
-  }
-
   // What an operation of a thread block is made in.
   struct Block {
     std::uint32_t gpu = 0;
@@ -397,7 +184,7 @@ class PlanImporter {
 
   template <class Visit>
   void for_each_channel(const JsonPlace& op, Block& block, Visit&& visit, bool sends) {
-    const std::string& kind = kind_of(op.at("channel_type"));
+    const std::string& kind = channel_kind(op.at("channel_type"));
     const JsonPlace ids = op.list("channel_ids");
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const JsonPlace id = ids.entry(i);
@@ -410,7 +197,7 @@ class PlanImporter {
   Signals& signals_of(const Block& block, const std::string& kind, const JsonPlace& id,
                       bool sends) {
     const std::uint32_t number = listed(block, "channels", "channel_type", "channel_ids", kind, id);
-    const std::vector<std::uint32_t>& peers = gpus_[block.gpu].peers[kind];
+    const std::vector<std::uint32_t>& peers = memory_.peers(block.gpu, kind);
     if (number >= peers.size()) {
       id.fail(fmt::format("channel {} of kind {}; expected one of the GPU's {}", number,
                           in_quotes(kind), peers.size()));
@@ -443,13 +230,13 @@ class PlanImporter {
 
   // Chunks of this GPU's memory, or of another's.
   Side side(const JsonPlace& op, const JsonPlace& buffer, const Block& block) const {
-    const std::uint64_t first = buffer.at("index").number(kMostChunks);
-    const std::uint64_t count = buffer.at("size").number(kMostChunks);
+    const std::uint64_t first = buffer.at("index").number(kMostPlanChunks);
+    const std::uint64_t count = buffer.at("size").number(kMostPlanChunks);
     Side out;
     out.gpu = block.gpu;
     if (buffer.has("type")) {
       const JsonPlace type = buffer.at("type");
-      out.slice = chunks(block.gpu, number_of(type), first, count, buffer);
+      out.slice = memory_.chunks(block.gpu, number_of(type), first, count, buffer);
     } else {
       const JsonPlace id = buffer.at("buffer_id");
       const std::uint32_t number = listed(block, "remote_buffer_refs", "access_channel_type",
@@ -462,7 +249,7 @@ class PlanImporter {
       const JsonPlace entry = remote.entry(number);
       out.gpu = entry.at("rank").number32(count_ - 1);
       const JsonPlace type = entry.at("type");
-      out.slice = chunks(out.gpu, number_of(type), first, count, buffer);
+      out.slice = memory_.chunks(out.gpu, number_of(type), first, count, buffer);
     }
     if (op.has("tbg_info")) take_part(op.at("tbg_info"), out.slice);
     return out;
@@ -481,9 +268,9 @@ class PlanImporter {
     const std::uint64_t size = group.at("tbg_size").number(0xffff);
     const JsonPlace id = group.at("tb_id");
     if (id.number() >= size) id.fail(fmt::format("expected less than tbg_size, {}", size));
-    const std::uint64_t units = slice.bytes / alignment_;
+    const std::uint64_t units = slice.bytes / memory_.alignment();
     const auto begin = [&](std::uint64_t k) {
-      return (k * (units / size) + std::min(k, units % size)) * alignment_;
+      return (k * (units / size) + std::min(k, units % size)) * memory_.alignment();
     };
     slice.offset += begin(id.number());
     slice.bytes = begin(id.number() + 1) - begin(id.number());
@@ -507,7 +294,7 @@ class PlanImporter {
       return;
     }
     const JsonPlace kind = op.at("channel_type");
-    const bool memory = kind_of(kind) == "memory";
+    const bool memory = channel_kind(kind) == "memory";
     if (name == "get") return require_memory(op, name);
     if (!memory) return;
     if (name != "put") {
@@ -529,7 +316,7 @@ class PlanImporter {
   }
   static void require_memory(const JsonPlace& op, const std::string& name) {
     const JsonPlace kind = op.at("channel_type");
-    if (kind_of(kind) == "memory") return;
+    if (channel_kind(kind) == "memory") return;
     kind.fail(fmt::format("{} over port channels; expected memory", name));
   }
 
@@ -563,7 +350,7 @@ class PlanImporter {
         const JsonPlace ids = op.list("channel_ids");
         if (i >= ids.size()) op.fail("fewer channels than targets; expected one for each");
         const JsonPlace id = ids.entry(i);
-        Signals& all = signals_of(block, kind_of(op.at("channel_type")), id, true);
+        Signals& all = signals_of(block, channel_kind(op.at("channel_type")), id, true);
         all.sent.push_back(next(block, builder_.send(block.at, all.channel, {})));
       }
       end(block);
@@ -672,13 +459,9 @@ class PlanImporter {
   }
 
   const JsonPlace& root_;
+  PlanMemory memory_;
   const std::uint32_t count_;
-  const std::uint64_t chunk_;
-  const std::uint64_t alignment_;
   ProgramWriter builder_;
-  bool in_place_ = false;
-  std::string collective_;
-  std::vector<PlanGpu> gpus_;
   std::map<std::tuple<std::string, RankId, RankId, std::uint32_t>, Signals> signals_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> meetings_;  // of a GPU: id, which time
   std::vector<bool> written_;  // by GPU: another one's bytes come there

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sched/pattern/collective.h"
+#include "sched/pattern/collective_plan.h"
 #include "sched/schedule.h"
 
 namespace slackline::sched {

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import shutil
 import struct
 import subprocess
@@ -28,6 +29,9 @@ class Program(ProgramCase):
             for line in text.partition("Examples:")[0].splitlines():
                 # A word of its own line may be longer.
                 self.assertTrue(len(line) <= 80 or " " not in line.strip(), line)
+            # Explanations stand in one column, whatever an option's name is written with.
+            for name, gap in re.findall(r"^(  (?:-\S|[A-Z])\S*(?: \S+)*)( {2,})\S", text, re.M):
+                self.assertEqual(len(name + gap), 30, name)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
     def test_version(self):

@@ -13,7 +13,6 @@
 namespace slackline {
 namespace {
 
-using machine::NicDiscipline;
 using machine::Platform;
 using sched::Schedule;
 using sched::Trace;

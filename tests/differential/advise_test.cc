@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sched/compile.h"
 #include "sim/file_wiring.h"
 #include "sim/makespans.h"
-#include "sim/simgrid_engine.h"
 
 namespace slackline {
 namespace {

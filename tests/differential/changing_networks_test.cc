@@ -9,6 +9,7 @@
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "analysis/engines/longest_path.h"
+#include "machine/draw.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "analysis/engines/event_engine.h"
-#include "base/error.h"
 #include "sim/simgrid_engine.h"
 #include "tests/differential/agreement.h"
 #include "tests/support/error_of.h"

@@ -4,7 +4,6 @@
 
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
-#include "base/error.h"
 #include "sched/text.h"
 #include "sim/simgrid_engine.h"
 #include "tests/support/error_of.h"

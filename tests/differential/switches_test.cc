@@ -1,14 +1,12 @@
 // Ranks that are switches: makespans by hand in every engine, and engines against each other.
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "analysis/advice/link_capacity.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
-#include "base/error.h"
 #include "machine/paths.h"
 #include "sched/compile.h"
 #include "sim/simgrid_engine.h"

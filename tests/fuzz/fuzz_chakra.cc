@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/export/chakra.h"
 #include "sched/import/chakra.h"
 #include "sched/text.h"

@@ -9,7 +9,6 @@
 #include "analysis/engines/event_engine.h"
 #include "hw/session.h"
 #include "hw/verbs/transport.h"
-#include "sched/compile.h"
 #include "sched/workloads/run_check.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/mesh_ranks.h"

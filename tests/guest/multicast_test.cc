@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
 
-#include "hw/rank_facts.h"
 #include "hw/session.h"
 #include "hw/verbs/transport.h"
 #include "sched/compile.h"

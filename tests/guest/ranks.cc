@@ -1,5 +1,6 @@
 #include "tests/guest/ranks.h"
 
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 
 #include "base/end_with_parent.h"
 #include "hw/verbs/transport.h"

@@ -2,8 +2,6 @@
 // each other beside it, and ends whoever is left when the time is over.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>

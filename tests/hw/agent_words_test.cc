@@ -1,7 +1,6 @@
 // What a starter and its agents say to each other, and what is refused of it.
 #include "hw/launch/agent_words.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

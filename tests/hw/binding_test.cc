@@ -11,7 +11,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "hw/host_cores.h"

@@ -1,6 +1,5 @@
 // One rank's buffer to all: pushed down the tree by writes, and pulled down it by reads. Every byte
 // is looked at, at every rank.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/mix.h"
 #include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 #include "tests/hw/seeded_bytes.h"
@@ -54,6 +52,31 @@ std::vector<RemoteBuffer> memory_of_all(Calls& calls, std::uint64_t bytes) {
   return all;
 }
 
+constexpr std::uint64_t kMessage = 70'001;
+
+using Broadcast = std::function<void(std::uint64_t seed, RegisteredBuffer&, Synchronizer&)>;
+
+// Five, one after the other, from a buffer that may be used again when one is done.
+void five_from(std::uint32_t root, Calls& calls, Checks& check, const Broadcast& broadcast) {
+  Arrivals arrivals;
+  calls.set_local(arrivals);
+  calls.settle();
+  if (calls.rank() == root) {
+    RegisteredBuffer buffer = calls.registered(kMessage);
+    Synchronizer done(calls);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      fill_seeded(buffer.bytes(), seed);
+      broadcast(seed, buffer, done);
+      check(done.pending() == calls.ranks(), "pending");
+      done.wait();
+      fill_seeded(buffer.bytes(), 1000);
+    }
+  }
+  calls.settle();
+  check(arrivals.seeds == std::vector<std::uint64_t>({0, 1, 2, 3, 4}), "what came");
+  check(arrivals.sources == std::vector<std::uint32_t>(5, root), "from whom");
+}
+
 class CallBroadcastBuffer : public ::testing::TestWithParam<const char*> {
  protected:
   static void SetUpTestSuite() { hw::make_fabric_transport({"shm", ""}); }
@@ -67,26 +90,15 @@ class CallBroadcastBuffer : public ::testing::TestWithParam<const char*> {
 TEST_P(CallBroadcastBuffer, IsWrittenDownTheTree) {
   for (const std::uint32_t ranks : {1u, 2u, 3u, 6u}) {
     expect_right(ranks, testing::small_chunks(), [](Calls& calls, Checks& check) {
-      constexpr std::uint64_t kBytes = 70'001;
-      Arrivals arrivals;
-      calls.set_local(arrivals);
+      std::vector<RemoteBuffer> targets;
+      if (calls.rank() == calls.ranks() - 1) targets = memory_of_all(calls, kMessage + 100);
+      five_from(calls.ranks() - 1, calls, check,
+                [&](std::uint64_t seed, RegisteredBuffer& buffer, Synchronizer& done) {
+                  calls.broadcast_buffer_write(arrival(seed, kMessage), buffer, targets, 10 * seed,
+                                               done);
+                });
+      for (const RemoteBuffer& target : targets) calls.free(target);
       calls.settle();
-      const std::uint32_t root = calls.ranks() - 1;
-      if (calls.rank() == root) {
-        const std::vector<RemoteBuffer> targets = memory_of_all(calls, kBytes + 100);
-        RegisteredBuffer buffer = calls.registered(kBytes);
-        Synchronizer done(calls);
-        for (std::uint64_t seed = 0; seed < 5; ++seed) {
-          fill_seeded(buffer.bytes(), seed);
-          calls.broadcast_buffer_write(arrival(seed, kBytes), buffer, targets, 10 * seed, done);
-          check(done.pending() == calls.ranks(), "pending");
-          done.wait();
-        }
-        for (const RemoteBuffer& target : targets) calls.free(target);
-      }
-      calls.settle();
-      check(arrivals.seeds == std::vector<std::uint64_t>({0, 1, 2, 3, 4}), "what came");
-      check(arrivals.sources == std::vector<std::uint32_t>(5, root), "from whom");
     });
   }
 }
@@ -94,26 +106,10 @@ TEST_P(CallBroadcastBuffer, IsWrittenDownTheTree) {
 TEST_P(CallBroadcastBuffer, IsReadDownTheTree) {
   for (const std::uint32_t ranks : {1u, 2u, 3u, 6u}) {
     expect_right(ranks, testing::small_chunks(), [](Calls& calls, Checks& check) {
-      constexpr std::uint64_t kBytes = 70'001;
-      Arrivals arrivals;
-      calls.set_local(arrivals);
-      calls.settle();
-      const std::uint32_t root = calls.ranks() / 2;
-      if (calls.rank() == root) {
-        RegisteredBuffer buffer = calls.registered(kBytes);
-        Synchronizer done(calls);
-        for (std::uint64_t seed = 0; seed < 5; ++seed) {
-          fill_seeded(buffer.bytes(), seed);
-          calls.broadcast_buffer_read(arrival(seed, kBytes), buffer, done);
-          check(done.pending() == calls.ranks(), "pending");
-          done.wait();
-          // It may be used again.
-          fill_seeded(buffer.bytes(), 1000);
-        }
-      }
-      calls.settle();
-      check(arrivals.seeds == std::vector<std::uint64_t>({0, 1, 2, 3, 4}), "what came");
-      check(arrivals.sources == std::vector<std::uint32_t>(5, root), "from whom");
+      five_from(calls.ranks() / 2, calls, check,
+                [&](std::uint64_t seed, RegisteredBuffer& buffer, Synchronizer& done) {
+                  calls.broadcast_buffer_read(arrival(seed, kMessage), buffer, done);
+                });
     });
   }
 }

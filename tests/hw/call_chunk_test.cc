@@ -1,6 +1,5 @@
 // Chunks out of a rank's regions of superpages: asked for over the transport of calls, granted by
 // the service thread, written one-sided, and freed from afar.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <iostream>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -26,10 +25,8 @@ using hw::CallFailed;
 using hw::Calls;
 using hw::CallsOptions;
 using hw::Synchronizer;
-using hw::WhenFull;
 using testing::CallRanks;
 using testing::Checks;
-using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

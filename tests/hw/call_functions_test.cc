@@ -5,7 +5,6 @@
 #include "hw/call.h"
 #include "hw/call/core.h"
 #include "hw/call/functions.h"
-#include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
 
 namespace slackline {

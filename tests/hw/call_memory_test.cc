@@ -6,7 +6,6 @@
 #include <cstring>
 #include <span>
 #include <stdexcept>
-#include <string>
 
 #include "hw/call/service_words.h"
 #include "tests/hw/call_ranks.h"

@@ -1,7 +1,6 @@
 // Ranks that call each other, as processes of their own, and what they tell the test.
 #pragma once
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <functional>

@@ -1,6 +1,7 @@
 // A record is run only when all of it is there: every way in which a part may be missing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <random>
@@ -8,7 +9,6 @@
 
 #include "hw/call/receiver.h"
 #include "hw/call/record.h"
-#include "hw/call/sender.h"
 
 namespace slackline {
 namespace {

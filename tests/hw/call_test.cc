@@ -1,12 +1,10 @@
 // Every primitive of Calls, on each transport: what arrives, where, and that it was done.
 #include "hw/call.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <vector>
 

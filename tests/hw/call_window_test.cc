@@ -3,10 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "hw/call.h"

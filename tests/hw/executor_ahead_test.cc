@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 
 #include "machine/delays.h"
 #include "tests/hw/loop_ranks.h"

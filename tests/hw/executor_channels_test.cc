@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "hw/executor/channels.h"
 #include "hw/executor/program.h"
-#include "sched/compile.h"
 #include "sched/program_writer.h"
 #include "tests/support/compiled.h"
 #include "tests/support/draft.h"

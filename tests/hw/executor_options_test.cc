@@ -1,5 +1,4 @@
 // What executors share: transports, memory, what is done already; and what of it they post.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

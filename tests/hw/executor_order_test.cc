@@ -1,5 +1,4 @@
 // In which order an executor posts, and when: issue policies, bounds and delays.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // What members tell each other survives the way; what is none of it is not taken for it.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "hw/group/control.h"
 
 namespace slackline {

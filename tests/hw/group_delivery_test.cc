@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <future>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>

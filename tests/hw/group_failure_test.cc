@@ -10,7 +10,6 @@
 #include <deque>
 #include <filesystem>
 #include <future>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>

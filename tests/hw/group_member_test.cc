@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
 #include "hw/group/member.h"
 #include "hw/passing_transport.h"
 #include "tests/hw/group_ranks.h"

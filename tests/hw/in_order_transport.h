@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <span>
-#include <utility>
 
 #include "hw/passing_transport.h"
 

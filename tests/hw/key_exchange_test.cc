@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "hw/launch/meeting.h"
-#include "hw/local_address.h"
 #include "tests/hw/pmi1_server.h"
 #include "tests/support/error_of.h"
 

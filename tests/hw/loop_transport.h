@@ -5,7 +5,6 @@
 #include <cstring>
 #include <deque>
 #include <map>
-#include <memory>
 #include <set>
 #include <vector>
 

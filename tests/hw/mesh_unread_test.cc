@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <string>
 
 #include "tests/hw/mesh_ranks.h"
 #include "tests/support/sanitized.h"

@@ -1,7 +1,6 @@
 // The lines of PMI-1: what is written, what is taken, and what is refused in one line.
 #include "hw/launch/pmi1_wire.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 // What ranks tell of themselves, and of what others tell nothing may be believed unread.
 #include "hw/rank_facts.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -5,9 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <map>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,7 +13,6 @@
 #include "hw/leader.h"
 #include "sched/kept_memory.h"
 #include "sched/text.h"
-#include "sched/value_bytes.h"
 #include "tests/hw/racing_schedules.h"
 #include "tests/hw/random_words.h"
 #include "tests/hw/session_ranks.h"

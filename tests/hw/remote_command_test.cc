@@ -1,7 +1,6 @@
 // What a shell of another host makes of a command line: tried with this host's sh.
 #include "hw/launch/remote_command.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>

@@ -18,7 +18,6 @@
 namespace slackline {
 namespace {
 
-using hw::BadBytes;
 using hw::ByteReader;
 using Bytes = std::vector<std::byte>;
 using ::testing::HasSubstr;

@@ -11,7 +11,6 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <thread>
 #include <vector>
 

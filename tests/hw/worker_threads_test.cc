@@ -27,10 +27,8 @@ namespace {
 using hw::CallContext;
 using hw::Calls;
 using hw::Synchronizer;
-using hw::WhenFull;
 using testing::CallRanks;
 using testing::Checks;
-using ::testing::Each;
 using ::testing::ElementsAre;
 
 using Say = CallRanks::Say;

@@ -23,7 +23,6 @@ namespace {
 using analysis::run_events;
 using sched::Composition;
 using sched::OpId;
-using sched::OpKind;
 using sched::Part;
 using sched::PartRange;
 using sched::RankId;

@@ -14,7 +14,6 @@ namespace slackline {
 namespace {
 
 using analysis::Criticality;
-using analysis::WireTimes;
 using machine::DelayPlan;
 using machine::Platform;
 using sched::OpId;

@@ -8,7 +8,6 @@
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
 #include "machine/static_forms.h"
-#include "sched/verify.h"
 #include "tests/support/dynamic_interpreter.h"
 #include "tests/support/random_dynamic.h"
 

@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "analysis/engines/event_engine.h"
 #include "machine/platform.h"

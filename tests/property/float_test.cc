@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 
 #include "analysis/engines/event_engine.h"
 #include "analysis/slack/constraint_graph.h"

@@ -31,8 +31,12 @@ class FrozenRun {
   };
 
   FrozenRun(const sched::Schedule& schedule, const machine::Platform& platform,
-            const machine::Delays& delays, const sched::Trace& trace)
-      : schedule_(schedule), platform_(platform), delays_(delays), trace_(trace) {
+            const machine::DelayPlan& plan, const sched::Trace& trace)
+      : schedule_(schedule),
+        platform_(platform),
+        plan_(plan),
+        delays_(plan, schedule, platform),
+        trace_(trace) {
     source_s_.resize(kMoments * schedule.op_count(), 0);
     awaited_.resize(schedule.op_count(), false);
     for (const sched::Edge& edge : schedule.edges()) {
@@ -242,7 +246,10 @@ class FrozenRun {
 
   double wire(std::uint32_t i, sched::RankId src, sched::RankId dst) const {
     const std::uint64_t bytes = schedule_.payload_bytes(op(i));
-    const machine::Rate pair = delays_.pair_rate(src, dst);
+    machine::Rate pair;
+    for (const machine::PairRate& slow : plan_.pairs) {
+      if (slow.src == src && slow.dst == dst) pair = slow.rate;
+    }
     const bool within = local(i);
     if (!within || scales_up(i)) {
       // The slowest of both ends and of what the plan has for the pair.
@@ -442,7 +449,8 @@ class FrozenRun {
 
   const sched::Schedule& schedule_;
   const machine::Platform& platform_;
-  const machine::Delays& delays_;
+  const machine::DelayPlan& plan_;
+  const machine::Delays delays_;
   const sched::Trace& trace_;
   std::vector<bool> awaited_;
   std::vector<Arc> arcs_;

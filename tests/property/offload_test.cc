@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "offload/emulate.h"
 #include "sched/compile.h"
 #include "tests/offload_timings/seeded_timings.h"
+#include "tests/property/pattern_tests.h"
 
 namespace slackline::testing {
 namespace {
@@ -107,18 +107,8 @@ TEST_P(OffloadPatterns, AreSoundHoweverTheyWereLowered) {
   }
 }
 
-std::vector<std::string_view> pattern_names() {
-  std::vector<std::string_view> names;
-  for (const sched::PatternEntry& pattern : sched::plan_patterns()) names.push_back(pattern.name);
-  return names;
-}
-
 INSTANTIATE_TEST_SUITE_P(Patterns, OffloadPatterns, ::testing::ValuesIn(pattern_names()),
-                         [](const ::testing::TestParamInfo<std::string_view>& which) {
-                           std::string text(which.param);
-                           std::replace(text.begin(), text.end(), '-', '_');
-                           return text;
-                         });
+                         pattern_test_name);
 
 }  // namespace
 }  // namespace slackline::testing

@@ -36,8 +36,7 @@ struct Base {
 
   // The run computed again under another plan.
   FrozenRun::Times frozen(const DelayPlan& plan) const {
-    const machine::Delays delays(plan, sample.schedule, sample.platform);
-    return FrozenRun(sample.schedule, sample.platform, delays, trace).solve();
+    return FrozenRun(sample.schedule, sample.platform, plan, trace).solve();
   }
   DelayPlan plan_with(const OpDelay& delay) const {
     DelayPlan plan = sample.plan;

@@ -2,7 +2,6 @@
 // to closed forms.
 #include "sched/workloads/calls/table_multicast.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

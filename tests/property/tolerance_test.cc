@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "analysis/slack/constraint_graph.h"
@@ -131,8 +130,7 @@ TEST(Tolerance, IsTheFrozenRunWithTheFigureChanged) {
       if (link || x < 0) continue;
       if (sample.platform.nic != machine::NicDiscipline::kSerial) continue;
       if (sample.platform.o_post.count() == 0 && sample.platform.gap.count() == 0) continue;
-      const machine::Delays delays(shifted.plan, shifted.schedule, shifted.platform);
-      const FrozenRun oracle(shifted.schedule, shifted.platform, delays, trace);
+      const FrozenRun oracle(shifted.schedule, shifted.platform, shifted.plan, trace);
       ASSERT_NEAR(value_s, FrozenRun::makespan_s(oracle.solve()),
                   near_s(sample, parameter, value_s))
           << sample.what << ", parameter " << static_cast<int>(parameter.kind) << " at " << x;

@@ -2,7 +2,6 @@
 // together loosely or tightly.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 #include <string>
 

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sched/compile.h"
 #include "sched/verify.h"
+#include "tests/property/pattern_tests.h"
 #include "tests/support/verifier_agreement.h"
 
 namespace slackline::testing {
@@ -58,18 +58,8 @@ TEST_P(VerifyPatterns, AreProven) {
   }
 }
 
-std::vector<std::string_view> pattern_names() {
-  std::vector<std::string_view> names;
-  for (const PatternEntry& pattern : plan_patterns()) names.push_back(pattern.name);
-  return names;
-}
-
 INSTANTIATE_TEST_SUITE_P(Patterns, VerifyPatterns, ::testing::ValuesIn(pattern_names()),
-                         [](const ::testing::TestParamInfo<std::string_view>& which) {
-                           std::string text(which.param);
-                           std::replace(text.begin(), text.end(), '-', '_');
-                           return text;
-                         });
+                         pattern_test_name);
 
 }  // namespace
 }  // namespace slackline::testing

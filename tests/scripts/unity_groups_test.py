@@ -43,19 +43,21 @@ TEST(Suite, Name) { int x = 0; }
 
 class UnityGroups(unittest.TestCase):
     def test_names_at_namespace_level(self):
-        names, used, hidden, places = GROUPS.names_of(SOURCE)
+        names, used, hidden, places, defined = GROUPS.names_of(SOURCE)
         self.assertEqual(names - {"nameless", "field"}, {
             "Bytes", "kPair", "kText", "first_of", "Reader", "free_function", "Suite , Name"})
         self.assertEqual(used, {"Op": "sched::Op"})
         self.assertEqual(places["free_function"], {"slackline::hw::free_function"})
+        self.assertIn("slackline::hw::free_function(int)", defined)
         self.assertEqual(hidden - {"nameless", "field"},
                          {"Bytes", "kPair", "kText", "first_of", "Reader"})
 
-    def group(self, *texts, header=""):
+    def group(self, *texts, header="", other=""):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "room").mkdir()
             (root / "room" / "h.h").write_text(header)
+            (root / "room" / "other.h").write_text(other)
             paths = []
             for number, text in enumerate(texts):
                 paths.append(root / "room" / f"{number}.cc")
@@ -98,6 +100,28 @@ class UnityGroups(unittest.TestCase):
             with self.subTest(uses=uses):
                 self.assertEqual(self.group(uses, include + "int f();", "int g();", header=header),
                                  [[0, 2], [1]] if apart else [[0, 1, 2]])
+
+    def test_sources_whose_headers_define_one_thing_twice_stand_apart(self):
+        def apart(one, other):
+            return len(self.group('#include "room/h.h"', '#include "room/other.h"',
+                                  header=f"namespace b {{ {one} }}",
+                                  other=f"namespace b {{ {other} }}")) == 2
+
+        for one, other in (
+                ("inline Time us(double t) { return t; }", "inline sched::Time us(double) { return 1; }"),
+                ("inline void f(const a::B& b, int n = 1) {}", "inline int f(const B& c, int) { }"),
+                ("inline void f(Map<int, int> m) {}", "inline void f(Map<int, int>) {}"),
+                ("inline constexpr int kA = 1;", "inline constexpr int kA{1};")):
+            with self.subTest(one=one, other=other):
+                self.assertTrue(apart(one, other))
+        for one, other in (
+                ("inline Time us(double t) { return t; }", "inline Time us(int t) { return t; }"),
+                ("inline void f(int a) {}", "inline void f(int a, int b) {}"),
+                ("inline void f(int a) {}", "void f(int a);"),
+                ("struct A {};", "struct A;"),
+                ("inline void f() {}", "} namespace c { inline void f() {}")):
+            with self.subTest(one=one, other=other):
+                self.assertFalse(apart(one, other))
 
     def test_groups_are_no_larger_than_they_may_be(self):
         sizes = [len(group) for group in self.group(*[f"int f{k}();" for k in range(20)])]

@@ -10,6 +10,7 @@
 #include "sched/pass/lower_collective.h"
 #include "sched/pass/lower_credits.h"
 #include "sched/pass/lower_transfers.h"
+#include "sched/pattern/collective.h"
 #include "sched/pattern/pattern.h"
 #include "tests/support/draft.h"
 

@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "sched/compile.h"
 #include "sched/pattern/pattern.h"
 
 int main() {

@@ -14,7 +14,6 @@ namespace slackline {
 namespace {
 
 using machine::Platform;
-using testing::kAny;
 using testing::MessageCase;
 using testing::Program;
 using testing::us;

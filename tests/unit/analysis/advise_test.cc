@@ -14,6 +14,7 @@
 
 #include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/analytic.h"
+#include "sched/compile.h"
 
 namespace slackline::analysis {
 namespace {

@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
-#include <vector>
 
 #include "analysis/fit/calibrate.h"
 #include "analysis/fit/calibration_points.h"

@@ -23,7 +23,6 @@ using sched::Schedule;
 using testing::Dice;
 using testing::OpId;
 using testing::Program;
-using testing::us;
 
 machine::IssueOrder at_most(std::uint32_t sends) {
   machine::IssueOrder order;

@@ -3,7 +3,6 @@
 
 #include "analysis/engines/analytic.h"
 #include "analysis/engines/event_engine.h"
-#include "base/error.h"
 #include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 

@@ -26,25 +26,6 @@ constexpr std::array kOfCompletions = {CalibratedFigure::kPostRecv, CalibratedFi
 
 machine::Platform machine_of(const std::string& spec) { return machine::parse_platform_spec(spec); }
 
-double truth_of(CalibratedFigure figure, const machine::Platform& p) {
-  switch (figure) {
-    case CalibratedFigure::kPost:
-      return sched::seconds(p.o_post);
-    case CalibratedFigure::kComplete:
-      return sched::seconds(p.o_complete);
-    case CalibratedFigure::kLatency:
-      return sched::seconds(p.latency);
-    case CalibratedFigure::kPostRecv:
-      return sched::seconds(p.post_of_receive());
-    case CalibratedFigure::kSignal:
-      return sched::seconds(p.o_signal);
-    case CalibratedFigure::kPoll:
-      return sched::seconds(p.o_poll);
-    default:
-      return sched::seconds(p.o_match);
-  }
-}
-
 void add(std::vector<MeasuredPoint>& points, const machine::Platform& platform, PointKind kind,
          std::initializer_list<std::uint64_t> sizes,
          std::initializer_list<std::uint64_t> messages) {

@@ -1,5 +1,4 @@
 // What a calibration says of its points, against the definitions of its fields.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

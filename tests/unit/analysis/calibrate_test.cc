@@ -9,7 +9,6 @@
 #include <random>
 #include <string>
 
-#include "base/error.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/measured.h"
 
@@ -80,34 +79,6 @@ std::vector<MeasuredPoint> all_kinds(const machine::Platform& platform) {
 // Of which no point here speaks: calibrate_completions_test.cc has those.
 bool of_completions(CalibratedFigure figure) {
   return figure >= CalibratedFigure::kPostRecv && figure <= CalibratedFigure::kMatch;
-}
-
-double truth_of(CalibratedFigure figure, const machine::Platform& p) {
-  switch (figure) {
-    case CalibratedFigure::kPost:
-      return sched::seconds(p.o_post);
-    case CalibratedFigure::kComplete:
-      return sched::seconds(p.o_complete);
-    case CalibratedFigure::kGap:
-      return sched::seconds(p.gap);
-    case CalibratedFigure::kLatency:
-      return sched::seconds(p.latency);
-    case CalibratedFigure::kRate:
-      return p.rate.bytes_per_second();
-    case CalibratedFigure::kAtomicService:
-      return sched::seconds(p.atomic_service);
-    case CalibratedFigure::kCopyRate:
-      return p.copy_rate.bytes_per_second();
-    case CalibratedFigure::kCopyStart:
-    case CalibratedFigure::kPostRecv:
-    case CalibratedFigure::kSignal:
-    case CalibratedFigure::kPoll:
-    case CalibratedFigure::kMatch:
-      return 0;
-    case CalibratedFigure::kInterleave:
-      return static_cast<double>(p.interleave_bytes);
-  }
-  return 0;
 }
 
 void add_noise(std::vector<MeasuredPoint>& points, std::mt19937_64& random, double relative) {

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "base/error.h"
 #include "tests/support/error_of.h"
 
 namespace slackline::analysis {

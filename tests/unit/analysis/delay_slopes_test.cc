@@ -23,7 +23,6 @@
 namespace slackline::analysis {
 namespace {
 
-using machine::LinkId;
 using machine::Platform;
 using machine::Wiring;
 using sched::OpId;

@@ -11,7 +11,6 @@
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/plan_runs.h"
 #include "analysis/slack/validate.h"
-#include "base/error.h"
 #include "tests/support/error_of.h"
 #include "tests/support/quantile.h"
 #include "tests/unit/analysis/program.h"

@@ -16,7 +16,6 @@ namespace {
 
 using machine::NicDiscipline;
 using machine::Platform;
-using machine::Wiring;
 using sched::Schedule;
 using testing::Dice;
 

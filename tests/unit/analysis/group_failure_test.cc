@@ -1,11 +1,7 @@
 // A group whose member is killed, in simulated time: to the moment by hand for three members, and
 // which messages survivors have.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #include "analysis/group/failure_run.h"
 #include "base/error.h"

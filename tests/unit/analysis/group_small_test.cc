@@ -6,13 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <string>
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
 #include "analysis/group/failure_run.h"
 #include "analysis/group/messages.h"
-#include "base/error.h"
 #include "machine/platform.h"
 #include "machine/setting.h"
 #include "sched/compile.h"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <set>
 
 #include "analysis/engines/flow_engine.h"

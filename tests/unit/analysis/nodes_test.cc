@@ -11,7 +11,6 @@
 #include "analysis/engines/stream.h"
 #include "analysis/slack/timed_slack.h"
 #include "base/error.h"
-#include "sched/compile.h"
 #include "tests/property/random_runs.h"
 #include "tests/support/error_of.h"
 #include "tests/support/sanitized.h"

@@ -28,7 +28,6 @@ using machine::RailRule;
 using sched::Trace;
 using testing::ChannelId;
 using testing::Dice;
-using testing::kAny;
 using testing::MessageCase;
 using testing::OpId;
 using testing::Program;

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "analysis/engines/flow_engine.h"
 #include "machine/platform.h"
 #include "tests/unit/analysis/program.h"

@@ -25,7 +25,6 @@ using sched::RegionKind;
 using ::testing::HasSubstr;
 using testing::OpId;
 using testing::Program;
-using testing::RankId;
 using testing::us;
 
 Operand literal(std::uint64_t value) { return {Operand::From::kLiteral, {}, value}; }

@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
-#include "base/error.h"
 #include "sched/builder.h"
 
 namespace slackline::analysis {

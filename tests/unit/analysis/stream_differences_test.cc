@@ -1,7 +1,6 @@
 // The rate by streams, and points that contradict it.
 #include "analysis/fit/stream_differences.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

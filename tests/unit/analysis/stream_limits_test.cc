@@ -7,7 +7,6 @@
 
 #include "analysis/engines/stream.h"
 #include "analysis/engines/stream_noise.h"
-#include "base/error.h"
 #include "tests/support/error_of.h"
 
 namespace slackline::analysis {

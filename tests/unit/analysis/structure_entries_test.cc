@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "analysis/advice/structure_cost.h"
 #include "analysis/engines/event_engine.h"
 #include "analysis/engines/flow_engine.h"
 #include "machine/platform.h"
 #include "tests/support/structure_case.h"
+#include "tests/unit/analysis/idle_call.h"
 
 namespace slackline {
 namespace {
@@ -94,8 +94,8 @@ TEST(StructureEntries, AreWhatTheCostModelSays) {
                                std::string(name(access));
       const double took = took_s(with_entry(text, bytes), kStar);
       EXPECT_NEAR(took,
-                  analysis::idle_call_s(platform, wiring, RankId(1), RankId(0), access,
-                                        sched::Time{400'000}, bytes),
+                  testing::idle_call_s(platform, wiring, RankId(1), RankId(0), access,
+                                       sched::Time{400'000}, bytes),
                   1e-9 * took)
           << text << ", " << bytes << " B";
     }

@@ -20,6 +20,7 @@
 #include "analysis/synthesis/synthesize.h"
 #include "analysis/synthesis/ways.h"
 #include "base/mix.h"
+#include "sched/compile.h"
 #include "sched/pattern/pattern.h"
 #include "sched/verify.h"
 #include "tests/support/error_of.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
-#include "base/error.h"
 #include "machine/static_forms.h"
 #include "sched/kept_memory.h"
 #include "sched/text.h"

@@ -7,7 +7,6 @@
 
 #include "analysis/engines/analytic.h"
 #include "analysis/slack/constraint_graph.h"
-#include "machine/wiring.h"
 #include "sched/text.h"
 
 namespace slackline::analysis {

@@ -1,6 +1,5 @@
 #include "base/xml_reader.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

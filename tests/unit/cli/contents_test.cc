@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "analysis/engines/event_engine.h"
 #include "machine/platform.h"

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/engines/analytic.h"
 #include "experiments/multicast.h"
 
 namespace slackline::experiments {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "tests/unit/analysis/program.h"
 
 namespace slackline::machine {

@@ -8,7 +8,6 @@
 #include <random>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "machine/delay_values.h"

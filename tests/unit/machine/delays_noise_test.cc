@@ -5,9 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
 #include "machine/delays.h"
-#include "machine/draw.h"
 #include "machine/lane.h"
 #include "sched/builder.h"
 #include "tests/support/error_of.h"

@@ -260,7 +260,6 @@ TEST(Delays, AreNothingWithoutAPlan) {
     EXPECT_TRUE(delays.empty());
     EXPECT_EQ(delays.post_delay_s(OpId(3)), 0.0);
     EXPECT_EQ(delays.lane_delay_s(OpId(3)), 0.0);
-    EXPECT_EQ(delays.pair_rate(RankId(0), RankId(1)), Rate{});
   }
 }
 
@@ -324,15 +323,6 @@ TEST(Delays, AgreeWithThePlanReadAfresh) {
       }
       ASSERT_EQ(delays.post_delay_s(OpId(id)), sched::seconds(Time{post}));
       ASSERT_EQ(delays.lane_delay_s(OpId(id)), sched::seconds(Time{lane}));
-    }
-    for (std::uint32_t src = 0; src < 2; ++src) {
-      for (std::uint32_t dst = 0; dst < 2; ++dst) {
-        Rate expected;
-        for (const PairRate& pair : plan.pairs) {
-          if (pair.src == RankId(src) && pair.dst == RankId(dst)) expected = pair.rate;
-        }
-        ASSERT_EQ(delays.pair_rate(RankId(src), RankId(dst)), expected);
-      }
     }
   }
 }

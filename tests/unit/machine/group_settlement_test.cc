@@ -153,7 +153,6 @@ TEST(Settlement, ANoticeOfAnotherNumberOfMembersIsNone) {
     notice.lost.assign(members, true);
     notice.decided = 1;
     EXPECT_FALSE(settlement.hear(1, notice)) << members;
-    EXPECT_FALSE(settlement.has_heard(1));
     EXPECT_FALSE(settlement.is_lost(1));
     EXPECT_FALSE(settlement.decided());
   }

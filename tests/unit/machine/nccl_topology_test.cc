@@ -15,7 +15,6 @@
 namespace slackline::machine {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kSwitched =

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "tests/support/error_of.h"
 #include "tests/unit/analysis/program.h"
 

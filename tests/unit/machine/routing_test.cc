@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "machine/paths.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/builder.h"
 #include "sched/value_bytes.h"
 #include "tests/support/error_of.h"

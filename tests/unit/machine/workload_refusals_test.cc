@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "base/error.h"
 #include "machine/workload.h"
 #include "tests/support/error_of.h"
 

@@ -9,7 +9,6 @@
 #include <limits>
 #include <set>
 
-#include "base/error.h"
 #include "machine/workload_result.h"
 #include "sched/verify.h"
 #include "tests/support/error_of.h"
@@ -18,7 +17,6 @@
 namespace slackline::machine {
 namespace {
 
-using sched::OpId;
 using sched::RankId;
 using sched::Time;
 using ::testing::ElementsAre;

@@ -7,7 +7,6 @@
 
 #include "analysis/engines/event_engine.h"
 #include "base/error.h"
-#include "offload/check_queues.h"
 #include "offload/compile_queues.h"
 #include "sched/compile.h"
 

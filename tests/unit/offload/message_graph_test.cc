@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/text.h"
 #include "tests/support/error_of.h"
 

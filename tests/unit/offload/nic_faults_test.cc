@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 
-#include "base/error.h"
 #include "offload/emulate.h"
 #include "offload/queue_text.h"
 #include "tests/unit/offload/relay_programs.h"
@@ -14,7 +13,6 @@ namespace slackline::offload {
 namespace {
 
 using testing::edited;
-using testing::Edits;
 using testing::mq_enable;
 using testing::relay;
 using testing::sq_wait;

@@ -1,6 +1,5 @@
 #include "report/columns.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "analysis/engines/analytic.h"
-#include "analysis/slack/critical_path.h"
 #include "machine/platform.h"
 #include "machine/wiring.h"
 #include "tests/support/compiled.h"

@@ -5,7 +5,6 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "analysis/engines/analytic.h"
 #include "analysis/slack/timed_slack.h"

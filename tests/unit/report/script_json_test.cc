@@ -6,7 +6,6 @@
 namespace slackline::report {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

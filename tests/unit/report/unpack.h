@@ -38,8 +38,20 @@ inline std::string inflated(std::string_view bytes, std::size_t size) {
 }
 
 inline std::vector<std::int64_t> values_of(const report::PackedColumn& column) {
-  return report::unpacked(column,
-                          inflated(bytes_of_base64(column.base64), column.planes * column.count));
+  const std::string bytes = inflated(bytes_of_base64(column.base64), column.planes * column.count);
+  std::vector<std::int64_t> values(column.count);
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < column.count; ++i) {
+    std::uint64_t number = 0;
+    for (std::uint32_t plane = 0; plane < column.planes; ++plane) {
+      const auto byte = static_cast<unsigned char>(bytes[plane * column.count + i]);
+      number |= std::uint64_t{byte} << (8 * plane);
+    }
+    const auto half = static_cast<std::int64_t>(number >> 1);
+    values[i] = before + ((number & 1) != 0 ? ~half : half);
+    if (column.coding == report::Coding::kDifferences) before = values[i];
+  }
+  return values;
 }
 
 }  // namespace slackline::testing

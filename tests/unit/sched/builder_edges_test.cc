@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/builder.h"
 #include "tests/unit/sched/builder_case.h"
 

@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/builder.h"
 #include "tests/unit/sched/builder_case.h"
 

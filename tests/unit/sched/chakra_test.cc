@@ -20,7 +20,6 @@
 #include "sched/import/chakra.h"
 #include "sched/import/chakra_files.h"
 #include "sched/import/goal.h"
-#include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"

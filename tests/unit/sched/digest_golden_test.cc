@@ -17,7 +17,6 @@
 #include "sched/compile.h"
 #include "sched/digest.h"
 #include "sched/pass/unroll.h"
-#include "sched/text.h"
 #include "tests/support/source_dir.h"
 
 namespace slackline::sched {

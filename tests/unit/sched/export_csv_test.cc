@@ -4,7 +4,6 @@
 
 #include "sched/compile.h"
 #include "sched/export/csv.h"
-#include "sched/export/messages.h"
 #include "tests/unit/sched/sample_schedules.h"
 
 namespace slackline::sched {

@@ -8,7 +8,6 @@
 #include "base/write_file.h"
 #include "sched/export/exporter.h"
 #include "sched/file.h"
-#include "sched/text.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/sched/sample_schedules.h"
 

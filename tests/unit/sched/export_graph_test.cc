@@ -67,8 +67,8 @@ TEST(ExportGraphml, NetworkxReadsTheGraphAndFindsNoCycleOfEvents) {
   }
 }
 
-TEST(ExportGraphml, NetworkxFindsTheCycleOfADeadlock) {
-  if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
+// Two operations that wait for each other, with a title that must be quoted.
+Schedule deadlock() {
   ScheduleBuilder b(1);
   b.set_title("<a> & \"b\" \x01 \xc3\xa9");
   Op op;
@@ -77,7 +77,12 @@ TEST(ExportGraphml, NetworkxFindsTheCycleOfADeadlock) {
   const OpId second = b.add(op);
   b.add_edge(first, second);
   b.add_edge(second, first, On::kIssued);
-  EXPECT_EQ(python("check_graphml.py", write_graphml(b.build()), "--vertices 2 --cyclic"), 0);
+  return b.build();
+}
+
+TEST(ExportGraphml, NetworkxFindsTheCycleOfADeadlock) {
+  if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
+  EXPECT_EQ(python("check_graphml.py", write_graphml(deadlock()), "--vertices 2 --cyclic"), 0);
 }
 
 // As check_events.py takes it.
@@ -117,15 +122,7 @@ TEST(ExportEvents, NetworkxReadsAGraphWithoutCycles) {
 
 TEST(ExportEvents, NetworkxFindsTheCycleOfADeadlock) {
   if (!have("networkx")) GTEST_SKIP() << "networkx is missing (Debian: python3-networkx)";
-  ScheduleBuilder b(1);
-  b.set_title("<a> & \"b\" \x01 \xc3\xa9");
-  Op op;
-  op.rank = RankId(0);
-  const OpId first = b.add(op);
-  const OpId second = b.add(op);
-  b.add_edge(first, second);
-  b.add_edge(second, first, On::kIssued);
-  EXPECT_EQ(python("check_events.py", write_events_graphml(b.build()),
+  EXPECT_EQ(python("check_events.py", write_events_graphml(deadlock()),
                    "--ops 2 --arcs own=2,edge=2 --cyclic"),
             0);
 }

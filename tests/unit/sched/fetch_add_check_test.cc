@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -15,7 +14,6 @@
 namespace slackline::sched {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::uint64_t kBytes = 64;  // of each buffer

@@ -10,7 +10,6 @@
 #include "sched/compile.h"
 #include "sched/export/goal.h"
 #include "sched/import/goal.h"
-#include "sched/text.h"
 #include "tests/support/error_of.h"
 #include "tests/unit/sched/random_schedule.h"
 #include "tests/unit/sched/sample_schedules.h"
@@ -18,7 +17,6 @@
 namespace slackline::sched {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(GoalBinary, ReadsAsTheTextDoesAndComesBackAsTheSameText) {

@@ -11,7 +11,6 @@
 #include <boost/graph/transitive_reduction.hpp>
 #include <iterator>
 #include <set>
-#include <string>
 #include <tuple>
 #include <vector>
 

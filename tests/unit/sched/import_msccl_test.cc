@@ -18,7 +18,6 @@
 namespace slackline::sched {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string folder() { return slackline::testing::source_dir() + "/tests/data/msccl/"; }

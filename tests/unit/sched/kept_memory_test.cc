@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/text.h"
 #include "sched/value_bytes.h"
 #include "tests/support/error_of.h"

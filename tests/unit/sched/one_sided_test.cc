@@ -5,10 +5,8 @@
 #include <set>
 #include <string>
 
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sched/verify.h"
-#include "sched/workloads/calls/component_access.h"
 #include "tests/support/error_of.h"
 
 namespace slackline::sched {

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "base/error.h"
 #include "sched/pattern/chain.h"
 #include "sched/pattern/pattern.h"
 #include "sched/pattern/sequential.h"

@@ -1,7 +1,6 @@
 // The circulant schedules keep the conditions that make the broadcast correct.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <random>
 #include <set>
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <random>
-#include <utility>
 
 namespace slackline::sched {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/compile.h"
+#include "sched/pattern/spec.h"
 
 namespace slackline::sched {
 namespace {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "sched/compile.h"
 #include "sched/pattern/pattern.h"
-#include "sched/text.h"
 #include "sched/verify.h"
 
 namespace slackline::sched {

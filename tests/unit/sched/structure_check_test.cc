@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "sched/verify.h"
-#include "sched/workloads/structures/structure_workload.h"
 #include "tests/support/structure_case.h"
 #include "tests/support/structure_interpreter.h"
 

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sched/text.h"
 #include "sched/workloads/structures/structure_workload.h"

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "sched/compile.h"
 #include "sched/pattern/switch_ranks.h"
 #include "sched/verify.h"

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "base/text_scan.h"
 #include "sched/builder.h"
 #include "sched/text.h"

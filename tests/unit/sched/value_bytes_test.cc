@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <random>
-#include <set>
 #include <vector>
 
 namespace slackline::sched {

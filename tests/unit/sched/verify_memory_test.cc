@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sched/verify.h"
 #include "tests/unit/sched/verify_pair.h"
 
 namespace slackline::testing {

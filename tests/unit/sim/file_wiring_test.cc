@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -28,7 +27,6 @@ namespace {
 using machine::Link;
 using machine::LinkId;
 using machine::Platform;
-using machine::Route;
 using machine::Wiring;
 using sched::RankId;
 using ::testing::ElementsAre;

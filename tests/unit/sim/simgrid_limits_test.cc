@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "base/error.h"
 #include "sched/builder.h"
 #include "sim/grain.h"
 #include "sim/simgrid_engine.h"
@@ -17,7 +16,6 @@ namespace slackline::sim {
 namespace {
 
 using sched::ChannelId;
-using sched::OpId;
 
 constexpr double kRate = 12.5e9;     // bytes per second
 constexpr double kOverheads = 3e-6;  // two latencies and o_complete

@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 #include <xbt/log.h>
 
-#include <cmath>
 #include <map>
 #include <simgrid/s4u.hpp>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
