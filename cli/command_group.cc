@@ -51,6 +51,8 @@ machine::GroupShape shape_of(const sched::Spec& spec, const std::string& text) {
   shape.window = spec.credits.window;
   sched::Spec given = spec;
   given.transfers.copy_first_block = true;
+  // What the library says of a group that asks for it.
+  if (shape.ready == sched::Ready::kWrite) machine::GroupPlan{shape};
   const sched::Spec taken = sched::parse_spec(shape.spec(spec.multicast.bytes));
   if (sched::format_spec(given) != sched::format_spec(taken)) {
     throw InputError(fmt::format(

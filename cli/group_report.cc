@@ -134,7 +134,7 @@ void answer_group(Answer& answer, const SimulatedGroup& group) {
                                     human_count(small.slots, "slot")));
   }
   const auto& killed_s = group.run.killed_s;
-  if (scenario.kill) answer.set("killed_rank", scenario.kill->member);
+  answer.set("killed_rank", scenario.kill ? Value(scenario.kill->member) : Value());
   answer.set("killed_s", killed_s ? in_seconds(*killed_s) : Value());
   if (killed_s) {
     answer.row("killed", fmt::format("rank {} at {}", scenario.kill->member,

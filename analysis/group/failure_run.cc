@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <queue>
+#include <span>
 #include <utility>
 
 #include "analysis/group/messages.h"
@@ -57,6 +59,13 @@ void check(const GroupScenario& scenario, const machine::Platform& platform,
                                   scenario.shape.members, kMostMembers));
   }
   if (scenario.messages.empty()) throw InputError("group: no messages; expected at least one");
+  const auto is_before = [](const GroupLateness& late) {
+    return std::min(late.hears, late.sees) < sched::Time(0);
+  };
+  if (!scenario.lateness.empty() && (scenario.lateness.size() != scenario.shape.members ||
+                                     std::ranges::any_of(scenario.lateness, is_before))) {
+    throw InputError("group: how late members are; expected times from 0 on for each of them");
+  }
   if (!delays.failures.empty()) {
     throw Unsupported("group: a delay plan with failures; expected a kill, and no failure beside");
   }
@@ -76,6 +85,22 @@ void check(const GroupScenario& scenario, const machine::Platform& platform,
     throw InputError(fmt::format(
         "kill: rank {} cannot see that rank {} is gone; expected another member", m, kill.member));
   }
+}
+
+// With the posts of receives that calcs stand for.
+machine::Delays delays_of(const machine::Setting& setting, const GroupMessages& messages,
+                          std::span<const machine::Straggler> stragglers) {
+  machine::Delays delays(setting);
+  const double post = static_cast<double>(setting.platform.post_of_receive().count());
+  for (const GroupMessageOps& ops : messages.ahead) {
+    if (ops.own == ops.end) continue;
+    const sched::Op& first = setting.schedule.op(ops.own);
+    if (first.kind != sched::OpKind::kCalc) continue;
+    const auto slow = std::ranges::find(stragglers, first.rank, &machine::Straggler::rank);
+    const double slowdown = slow == stragglers.end() ? 1 : slow->slowdown;
+    delays.add({ops.own, sched::Time(std::llround(post * slowdown)), true, first.rank});
+  }
+  return delays;
 }
 
 // The ways between all members, for what goes beside the blocks.
@@ -141,7 +166,7 @@ class GroupSimulation {
         messages_(messages_of_group(plan_, scenario.messages, scenario.small)),
         wiring_(platform, size()),
         setting_(messages_.schedule, platform, wiring_, delays, order),
-        delays_(setting_),
+        delays_(delays_of(setting_, messages_, delays.stragglers)),
         paths_(setting_),
         ways_(all_ways(size()), wiring_, delays),
         clock_(paths_),
@@ -213,18 +238,23 @@ class GroupSimulation {
   void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) {
     if (!from.alive) return;
     Event event{0, Kind::kWord, to, from.self, 0, saying};
-    send(from, to, word_bytes(size()), event);
-    if (is_victim(from.self)) ++cut_.words;
+    send(from, to, word_bytes(size()), event, hears_after_s(to));
+    if (is_victim(from.self)) words_left_s_.push_back(from.posts_from_s);
     acted(from);
   }
   void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) {
     if (!from.alive) return;
-    const double there_s = send(from, to, kRowBytes, {0, Kind::kRow, to, from.self, count, {}});
-    Event written{there_s + way(to, from.self).latency_s + o_complete_s_, Kind::kRowWritten,
-                  from.self, to};
+    const double there_s =
+        send(from, to, kRowBytes, {0, Kind::kRow, to, from.self, count, {}}, sees_after_s(to));
+    const double known_s = there_s + way(to, from.self).latency_s + o_complete_s_;
+    Event written{known_s + sees_after_s(from.self), Kind::kRowWritten, from.self, to};
     written.left_s = there_s;
     push(std::move(written));
-    if (is_victim(from.self)) cut_.rows[to] = count;
+    // One write to a member is under way at a time: the one before has left.
+    if (is_victim(from.self)) {
+      cut_.rows[to] = rows_left_[to].count;
+      rows_left_[to] = {count, from.posts_from_s};
+    }
     acted(from);
   }
 
@@ -267,14 +297,25 @@ class GroupSimulation {
     events_.push(std::move(event));
   }
 
-  // Has a member post something small; answers when it is there.
-  double send(SimulatedMember& from, std::uint32_t to, std::uint64_t bytes, Event event) {
+  GroupLateness lateness(std::uint32_t member) const {
+    return scenario_.lateness.empty() ? GroupLateness{} : scenario_.lateness[member];
+  }
+  double hears_after_s(std::uint32_t member) const {
+    return sched::seconds(lateness(member).hears);
+  }
+  double sees_after_s(std::uint32_t member) const { return sched::seconds(lateness(member).sees); }
+
+  // Has a member post something small, which counts `later_s` after it has come; answers when it
+  // has.
+  double send(SimulatedMember& from, std::uint32_t to, std::uint64_t bytes, Event event,
+              double later_s = 0) {
     const double more_s = way(from.self, to).passes_no_nic() ? 0 : post_more_s_;
     from.posts_from_s = std::max(now_s_, from.posts_from_s) + o_post_s_ + more_s;
     event.left_s = from.posts_from_s;
     event.at_s = ways_.sent_s(from.posts_from_s, way_id(from.self, to), bytes) +
                  way(from.self, to).latency_s + o_complete_s_;
     const double there_s = event.at_s;
+    event.at_s += later_s;
     push(std::move(event));
     return there_s;
   }
@@ -291,13 +332,23 @@ class GroupSimulation {
     killed_s_ = at_s;
     stop(victim.self);
     victim_ops_->note(cut_);
+    note_left(at_s);
     const GroupKill& how = *scenario_.kill;
     for (std::uint32_t m = 0; m < size(); ++m) {
       const bool sees = !how.seen_by || std::ranges::find(*how.seen_by, m) != how.seen_by->end();
       if (m == victim.self || !sees) continue;
-      push({at_s + sched::seconds(how.detection) + way(victim.self, m).latency_s, Kind::kLoss, m,
-            m});
+      const double seen_s = at_s + sched::seconds(how.detection) + way(victim.self, m).latency_s;
+      push({seen_s + hears_after_s(m), Kind::kLoss, m, m});
     }
+  }
+
+  // Of the victim's rows and words, those that it had posted.
+  void note_left(double at_s) {
+    for (std::uint32_t m = 0; m < size(); ++m) {
+      if (rows_left_[m].at_s <= at_s) cut_.rows[m] = rows_left_[m].count;
+    }
+    cut_.words = static_cast<std::uint64_t>(
+        std::ranges::count_if(words_left_s_, [=](double left_s) { return left_s <= at_s; }));
   }
 
   bool is_done(OpId op) const { return trace_.ops[op.value].done_s < kNever; }
@@ -329,7 +380,8 @@ class GroupSimulation {
     }
     if (member.next != before) member.core.notice_sign();
     if (member.next != ops.end) return false;
-    push({std::max(now_s_, member.last_done_s), Kind::kFinished, member.self});
+    push({std::max(now_s_, member.last_done_s) + sees_after_s(member.self), Kind::kFinished,
+          member.self});
     if (++member.message < message_count()) {
       member.next = messages_.ops(member.message, member.self).own;
     }
@@ -354,7 +406,7 @@ class GroupSimulation {
       done_s = std::max(done_s, trace_.ops[id.value].done_s);
     }
     member.small_done_s = done_s;
-    push({done_s, Kind::kSmall, member.self, 0, ++member.small_done});
+    push({done_s + sees_after_s(member.self), Kind::kSmall, member.self, 0, ++member.small_done});
     return true;
   }
 
@@ -417,7 +469,7 @@ class GroupSimulation {
     const std::uint32_t lost = scenario_.kill->member;
     for (std::uint32_t m = 0; m < size(); ++m) {
       if (m == member.self || m == lost) continue;
-      send(member, m, word_bytes(size()), {0, Kind::kLoss, m, seen_by});
+      send(member, m, word_bytes(size()), {0, Kind::kLoss, m, seen_by}, hears_after_s(m));
     }
     member.core.lose(
         lost, fmt::format("rank {} was lost: its process ended, as rank {} saw", lost, seen_by),
@@ -436,6 +488,18 @@ class GroupSimulation {
     return first;
   }
 
+  void note_issued(SimulatedMember& member) const {
+    const auto note = [this](const GroupMessageOps& ops, std::vector<bool>& issued) {
+      for (OpId id = ops.own; id < ops.end; ++id.value) {
+        issued.push_back(trace_.ops[id.value].issued_s < kNever);
+      }
+    };
+    for (std::size_t k = 0; k < message_count(); ++k) {
+      if (messages_.messages[k] != nullptr) note(messages_.ops(k, member.self), member.run.issued);
+    }
+    if (!messages_.ahead.empty()) note(messages_.ahead[member.self], member.run.issued_ahead);
+  }
+
   GroupRun result() {
     GroupRun result;
     result.digest = messages_.schedule.digest();
@@ -444,6 +508,7 @@ class GroupSimulation {
     if (killed_s_) result.cut = std::move(cut_);
     for (auto& member : members_) {
       if (member->alive) member->run.outcome = member->core.outcome();
+      note_issued(*member);
       result.members.push_back(std::move(member->run));
     }
     return result;
@@ -473,8 +538,14 @@ class GroupSimulation {
   std::optional<double> killed_s_;
   std::uint64_t actions_ = 0;  // of the victim
   std::optional<VictimOps> victim_ops_;
-  GroupCut cut_{std::vector<std::vector<bool>>(message_count()),
-                std::vector<std::uint64_t>(size(), 0), 0, std::vector<std::uint64_t>(size(), 0), 0};
+  struct RowLeft {
+    std::uint64_t count = 0;
+    double at_s = 0;
+  };
+  std::vector<RowLeft> rows_left_ =
+      std::vector<RowLeft>(size());   // the victim's latest to each member
+  std::vector<double> words_left_s_;  // of the victim
+  GroupCut cut_{std::vector<std::uint64_t>(size(), 0), 0, std::vector<std::uint64_t>(size(), 0), 0};
 };
 
 SimulatedMember::SimulatedMember(GroupSimulation& of, std::uint32_t place,
@@ -486,7 +557,9 @@ SimulatedMember::SimulatedMember(GroupSimulation& of, std::uint32_t place,
           kNever,
           kNever,
           kNever,
-          std::nullopt},
+          std::nullopt,
+          {},
+          {}},
       rows(scenario.shape.members, 0),
       written(scenario.shape.members, 0),
       is_writing(scenario.shape.members, false),

@@ -47,6 +47,13 @@ struct GroupKill {
   std::optional<std::vector<std::uint32_t>> seen_by;
 };
 
+/// How late the thread of a member is that serves the group, which on a machine has more to do, or
+/// no core. Times are ≥ 0.
+struct GroupLateness {
+  sched::Time hears{0};  // of words of others, and of losses, after they have come
+  sched::Time sees{0};   // that a message stands here, that its writes are there, and rows
+};
+
 struct GroupScenario {
   machine::GroupShape shape;
   /// The bytes of each message, all given to the root at time zero; at least one.
@@ -56,6 +63,8 @@ struct GroupScenario {
   bool atomic_delivery = false;
   /// How long a member that lives and does nothing is waited for.
   sched::Time timeout{30'000'000'000'000};
+  /// By member. Empty: nobody is late.
+  std::vector<GroupLateness> lateness;
   std::optional<GroupKill> kill;
 };
 
@@ -68,13 +77,14 @@ struct GroupMemberRun {
   double closed_s = 0;
   /// Nothing for the one that was killed before it closed.
   std::optional<machine::GroupOutcome> outcome;
+  /// Whether it had issued, when it stopped, each operation of its messages in blocks, one message
+  /// behind the other in the order of its own schedule; and each of GroupMessages::ahead.
+  std::vector<bool> issued;
+  std::vector<bool> issued_ahead;
 };
 
-/// What the killed member had done by then.
+/// What the killed member had done by then, beside what it had issued.
 struct GroupCut {
-  /// By message, of the member's operations in the message's own schedule, in order: whether
-  /// issued. Empty of a small one.
-  std::vector<std::vector<bool>> issued;
   std::vector<std::uint64_t> rows;   // by member: the highest count written to it
   std::uint64_t words = 0;           // that it told
   std::vector<std::uint64_t> small;  // root: by member, small messages that it had written to it
@@ -94,9 +104,10 @@ struct GroupRun {
 };
 
 /// Ranks are members, at most 1,024. Throws InputError for a kill of no member, one with both
-/// moments or none, and a watcher that is none or the killed member; and as messages_of_group(),
-/// Delays and Paths do. Unsupported for more members, for ranks that are switches, for adaptive
-/// routing, and for a delay plan with failures: a kill says what fails.
+/// moments or none, a watcher that is none or the killed member, and for a lateness of another
+/// number of members or below 0; and as messages_of_group(), Delays and Paths do. Unsupported for
+/// more members, for ranks that are switches, for adaptive routing, and for a delay plan with
+/// failures: a kill says what fails.
 GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
                    const machine::DelayPlan& delays = machine::kNoDelays,
                    const machine::IssueOrder& order = {});

@@ -109,7 +109,40 @@ BlocksPart held_for_first_blocks(const GroupPlan& plan, const GroupMessage& mess
   return {out.build(), std::move(posted), std::move(gates)};
 }
 
-// Each message in blocks is a part, and so is each run of small ones.
+// What members post ahead of a message in blocks that comes no more.
+struct AheadPart {
+  sched::Schedule schedule;
+  std::vector<std::vector<OpId>> ops;  // by member
+};
+
+AheadPart posted_ahead(const GroupPlan& plan) {
+  const std::uint32_t members = plan.shape().members;
+  sched::ProgramWriter out(members);
+  // Who tells its readiness, on a channel that carries nothing else.
+  std::vector<sched::ChannelId> credits(members);
+  for (std::uint32_t m = 0; m < members; ++m) {
+    const std::uint32_t first = plan.first_line(m);
+    if (first == kNoLine || plan.credit_of(first) == kNoLine) continue;
+    credits[m] = out.connect(RankId(m), RankId(plan.lines()[first].src));
+    out.channel(credits[m]).credit_on = credits[m];
+  }
+  std::vector<std::vector<OpId>> ops(members);
+  for (std::uint32_t self = 0; self < members; ++self) {
+    const sched::OpPlace at{RankId(self)};
+    if (plan.first_line(self) != kNoLine) ops[self].push_back(out.calc(at, sched::Time(0)));
+    if (credits[self].valid()) {
+      ops[self].push_back(out.send(at, credits[self], {}, {ops[self].back()}));
+    }
+    for (std::uint32_t m = 0; m < members; ++m) {
+      const bool tells_self = credits[m].valid() && plan.lines()[plan.first_line(m)].src == self;
+      if (tells_self) ops[self].push_back(out.receive(at, credits[m], {}));
+    }
+  }
+  return {out.build(), std::move(ops)};
+}
+
+// Each message in blocks is a part, and so is each run of small ones. Last is what is posted ahead
+// of a message that comes no more.
 class MessageComposer {
  public:
   MessageComposer(GroupPlan& plan, std::span<const std::uint64_t> bytes,
@@ -123,6 +156,7 @@ class MessageComposer {
     for (std::size_t k = 0; k < bytes_.size();) {
       k = small_.takes(bytes_[k]) ? add_run(k) : add_blocks(k);
     }
+    add_ahead();
     whole_ = sched::compose(parts_, members_, "messages of a group", edges_);
     for (std::size_t p = 0; p < parts_.size(); ++p) add_places(p);
     made_.schedule = std::move(whole_->schedule);
@@ -133,6 +167,7 @@ class MessageComposer {
   struct Content {
     const SmallRun* run = nullptr;  // of small messages
     bool is_behind_small = false;   // blocks: whose operations follow a gate
+    bool is_ahead = false;          // of no message
   };
 
   std::size_t add_blocks(std::size_t k) {
@@ -174,16 +209,32 @@ class MessageComposer {
         edges_.push_back({p - 1, OpId(run.into_slot[i].value + m), p, gates[0]});
       }
     }
-    for (std::uint32_t m = 0; last_blocks_ && m < members_; ++m) {
-      const OpId first = m == 0 ? run.into_slot[0] : run.taken[m][0];
-      for (const OpId id : blocks.ahead[m]) {
-        edges_.push_back({p, id, p - 1, first, sched::On::kIssued});
-      }
-    }
+    hold_run_behind(blocks.ahead);
     if (members_ == 1) edges_.push_back({p - 1, run.into_slot.back(), p, gates[0]});
     for (std::uint32_t m = 1; m < members_; ++m) {
       edges_.push_back({p - 1, run.taken[m].back(), p, gates[m]});
     }
+  }
+
+  // The run before the latest part begins when that part's operations, by member, are posted.
+  void hold_run_behind(const std::vector<std::vector<OpId>>& ahead) {
+    const std::size_t p = parts_.size() - 1;
+    const SmallRun& run = *contents_[p - 1].run;
+    for (std::uint32_t m = 0; last_blocks_ && m < members_; ++m) {
+      const OpId first = m == 0 ? run.into_slot[0] : run.taken[m][0];
+      for (const OpId id : ahead[m]) {
+        // A calc stands for a post: it is one at its end.
+        const bool is_post = parts_[p].schedule->op(id).kind != OpKind::kCalc;
+        edges_.push_back({p, id, p - 1, first, is_post ? sched::On::kIssued : sched::On::kDone});
+      }
+    }
+  }
+
+  void add_ahead() {
+    ahead_.emplace(posted_ahead(plan_));
+    if (ahead_->schedule.op_count() == 0) return;
+    add_part(ahead_->schedule, {nullptr, false, true});
+    if (contents_[parts_.size() - 2].run != nullptr) hold_run_behind(ahead_->ops);
   }
 
   std::size_t add_run(std::size_t k) {
@@ -233,7 +284,8 @@ class MessageComposer {
       const std::uint32_t gates = content.is_behind_small ? 1 : 0;
       for (std::uint32_t m = 0; m < members_; ++m) {
         const sched::PartRange& range = map.ops(p, RankId(m));
-        made_.parts.push_back({OpId(range.own.value + gates), range.end});
+        auto& places = content.is_ahead ? made_.ahead : made_.parts;
+        places.push_back({OpId(range.own.value + gates), range.end});
       }
       return;
     }
@@ -267,13 +319,14 @@ class MessageComposer {
   std::map<std::pair<std::uint64_t, bool>, BlocksPart>
       blocks_;  // by size, and whether behind small
   std::deque<SmallRun> runs_;
+  std::optional<AheadPart> ahead_;
   std::vector<sched::Part> parts_;
   std::vector<Content> contents_;  // of the parts
   std::vector<PartEdge> edges_;
   std::vector<std::size_t> counted_;  // the runs in which members write counts
   std::optional<std::size_t> last_blocks_;
   std::optional<sched::Composition> whole_;
-  GroupMessages made_{sched::ScheduleBuilder(members_).build(), {}, {}, {}, {}};
+  GroupMessages made_{sched::ScheduleBuilder(members_).build(), {}, {}, {}, {}, {}};
 };
 
 }  // namespace

@@ -31,6 +31,11 @@ struct GroupMessages {
   std::vector<std::vector<sched::OpId>> counts;
   /// By message, then by member.
   std::vector<GroupMessageOps> parts;
+  /// By member: what it posts ahead of a message in blocks that comes no more. First the receive of
+  /// the first block, and the readiness that it tells; then the receives of the readiness of
+  /// others. Nothing matches that first receive, so a calc of no time stands for it: to give it the
+  /// time of a receive's post is for whoever runs the schedule. Empty of a single member.
+  std::vector<GroupMessageOps> ahead;
 
   /// Of a message in blocks the operations of its own schedule, in order. Of a small one: the root
   /// takes it into a slot, then writes it to each other member, and has it when the last write is
@@ -44,6 +49,8 @@ struct GroupMessages {
 /// posted no more of a message in blocks than what brings it the first block until that block is
 /// there. Small ones go as `small_run()` says; a message in blocks leaves the root when all small
 /// ones before it stand at every member, and a member passes blocks on when it has taken them.
+/// Behind the last message in blocks members make themselves ready for one more, before any small
+/// message that follows.
 /// Throws as GroupPlan::message(), check() of a SmallShape
 /// and compose() do.
 GroupMessages messages_of_group(machine::GroupPlan& plan, std::span<const std::uint64_t> bytes,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace slackline::analysis {
 
@@ -23,7 +24,7 @@ bool VictimOps::watch(std::size_t& next, bool small) {
 }
 
 // What may be issued in an instant: of the message, of the next one, which may begin in the instant
-// that ends it, and of the next in blocks, of which some is posted ahead.
+// that ends it, and of the next in blocks, of which some is posted ahead, whether it comes or not.
 void VictimOps::watch_more(std::size_t message) {
   const std::size_t all = messages_.messages.size();
   const std::size_t end = std::min(message + 2, all);
@@ -31,6 +32,10 @@ void VictimOps::watch_more(std::size_t message) {
   bool is_watched = next_blocks_ > end;
   while (next_blocks_ < all && (next_blocks_ < end || !is_watched)) {
     is_watched = watch(next_blocks_, false) && next_blocks_ > end;
+  }
+  if (next_blocks_ == all && !messages_.ahead.empty() && !std::exchange(has_ahead_, true)) {
+    const GroupMessageOps& ops = messages_.ahead[victim_];
+    for (OpId id = ops.own; id < ops.end; ++id.value) watched_.push_back(id);
   }
   const std::vector<OpId>& counts = messages_.counts[victim_];
   const auto small = static_cast<std::uint64_t>(std::ranges::lower_bound(messages_.small, end) -
@@ -40,11 +45,6 @@ void VictimOps::watch_more(std::size_t message) {
 }
 
 void VictimOps::note(GroupCut& cut) const {
-  for (std::size_t k = 0; k < messages_.messages.size(); ++k) {
-    if (messages_.messages[k] == nullptr) continue;
-    const GroupMessageOps& ops = messages_.ops(k, victim_);
-    for (OpId id = ops.own; id < ops.end; ++id.value) cut.issued[k].push_back(is_issued(id));
-  }
   for (std::size_t j = 0; victim_ == 0 && j < messages_.small.size(); ++j) {
     const OpId into = messages_.ops(messages_.small[j], 0).own;
     for (std::uint32_t m = 1; m < messages_.counts.size(); ++m) {

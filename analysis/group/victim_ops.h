@@ -22,7 +22,7 @@ class VictimOps {
 
   /// How many it has issued since it was asked last. `message` is the one that it is at.
   std::uint64_t newly_issued(std::size_t message);
-  /// What it has issued by now: all of a cut but rows and words.
+  /// What it has written of small messages by now.
   void note(GroupCut& cut) const;
 
  private:
@@ -39,6 +39,7 @@ class VictimOps {
   std::size_t next_small_ = 0;
   std::size_t next_blocks_ = 0;
   std::size_t next_count_ = 0;
+  bool has_ahead_ = false;  // …and what is posted ahead of no message
 };
 
 }  // namespace slackline::analysis

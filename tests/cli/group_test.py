@@ -83,6 +83,7 @@ class Group(ProgramCase):
         for kill in ((), ("--kill", "rank=1,at=1s")):
             found = self.group("--count", "3", *kill)
             self.assertIsNone(found["killed_s"])
+            self.assertEqual(found["killed_rank"], 1 if kill else None)
             self.assertEqual([(m["fate"], m["messages"]) for m in found["members"]], 3 * [("delivered", 3)])
         self.assertIn("nobody", self.good("group", SPEC, "--kill", "rank=1,at=1s"))
 
@@ -95,6 +96,7 @@ class Group(ProgramCase):
                 ((SPEC, "--kill", "rank=1,at=1us,seen-by=x"), "seen-by"),
                 ((SPEC, "--fail", "rank=1,at=1us"), "expected a kill, and no failure beside"),
                 ((SPEC + ",root=1",), "expected no more"),
+                ((SPEC.replace("none", "write"),), "groups cannot take write; expected send or none"),
                 ((SPEC, "--small-slots", "4"), "expected --small-bytes, too"),
                 ((SPEC, "--small-bytes", "2MiB"), "--small-bytes: '2MiB' is more than a slot takes; expected at most 1MiB"),
                 ((SPEC, "--small-bytes", "1KiB", "--small-slots", "0"), "not a whole number from 1 to 65536"),

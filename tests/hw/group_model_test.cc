@@ -1,7 +1,8 @@
 // A group that simulations make and one that carries bytes come to the same end when a member is
 // killed at the same point: who is named, which messages each survivor completes, and how each
-// closes. The machine's members are in one thread, over transports within the process, and hear of
-// the loss and of each other in an order that is drawn; the simulation's by its clock.
+// closes; and survivors have posted the same. The machine's members are in one thread, over
+// transports within the process, and hear of the loss and of each other in an order that is drawn;
+// the simulation's by its clock.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +23,7 @@
 #include "hw/passing_transport.h"
 #include "machine/platform.h"
 #include "tests/hw/group_ranks.h"
+#include "tests/hw/group_requests.h"
 #include "tests/hw/loop_transport.h"
 
 namespace slackline {
@@ -38,7 +40,7 @@ struct Allowance {
     std::uint64_t most = 0;
     std::uint64_t written = 0;
   };
-  std::map<std::pair<std::uint32_t, hw::RequestKind>, std::uint64_t> requests;
+  testing::Requests requests;
   std::vector<Count> rows;           // by member
   std::vector<std::uint64_t> small;  // root: by member, small messages
   std::uint32_t small_channel = 0;   // …which go by the channel of that number and the member's
@@ -50,11 +52,18 @@ struct Allowance {
 // be, since writes gave way to one another at other times, that which it may be is written.
 class CutTransport final : public hw::PassingTransport {
  public:
-  CutTransport(std::unique_ptr<hw::Transport> under, Allowance* allowance)
-      : PassingTransport(std::move(under)), allowance_(allowance) {}
+  /// `taken`: what it took that moves blocks, while it takes all.
+  CutTransport(std::unique_ptr<hw::Transport> under, Allowance* allowance, testing::Requests& taken)
+      : PassingTransport(std::move(under)), allowance_(allowance), taken_(taken) {}
 
   std::size_t post(std::span<const hw::WorkRequest> requests) override {
-    if (allowance_ == nullptr) return PassingTransport::post(requests);
+    if (allowance_ == nullptr) {
+      const std::size_t count = PassingTransport::post(requests);
+      for (const hw::WorkRequest& request : requests.first(count)) {
+        if (request.kind != hw::RequestKind::kWrite) ++taken_[{request.channel, request.kind}];
+      }
+      return count;
+    }
     for (const hw::WorkRequest& request : requests) {
       post(request);
     }
@@ -103,6 +112,7 @@ class CutTransport final : public hw::PassingTransport {
   }
 
   Allowance* allowance_;
+  testing::Requests& taken_;
   std::uint64_t count_ = 0;  // copied when it is posted
 };
 
@@ -114,7 +124,7 @@ class MachineGroup {
     const auto plan = std::make_shared<machine::GroupPlan>(scenario.shape);
     if (simulated.killed_s) {
       victim_ = scenario.kill->member;
-      allow(*plan, simulated.cut);
+      allow(*plan, simulated);
     }
     wires_.resize(size_ * size_);
     std::vector<hw::GroupAddress> addresses;
@@ -141,6 +151,9 @@ class MachineGroup {
     run_until_quiet();
   }
 
+  /// What it has asked of its transport for blocks.
+  const testing::Requests& taken(std::uint32_t m) const { return ones_[m].taken; }
+
   // "failed 2 by 1, 2 right, told of 1", as it is seen from outside.
   std::string end_of(std::uint32_t m) {
     One& one = ones_[m];
@@ -158,6 +171,7 @@ class MachineGroup {
     testing::Receiver receiver{0};
     std::unique_ptr<hw::GroupMember> member;
     bool alive = true;
+    testing::Requests taken = {};  // that its transport took for blocks
   };
 
   std::size_t pick(std::size_t below) {
@@ -166,25 +180,14 @@ class MachineGroup {
 
   // Of each kind and line, as many requests as the simulation's member had issued: on a channel
   // they go in the order of the program.
-  void allow(machine::GroupPlan& plan, const analysis::GroupCut& cut) {
+  void allow(machine::GroupPlan& plan, const GroupRun& simulated) {
+    const analysis::GroupCut& cut = simulated.cut;
     for (const std::uint64_t count : cut.rows) allowance_.rows.push_back({count});
     allowance_.words = cut.words;
     allowance_.taken.most = cut.counted;
     if (victim_ == 0u) allowance_.small = cut.small;
     allowance_.small_channel = static_cast<std::uint32_t>(plan.lines().size()) + size_ * size_;
-    for (std::size_t k = 0; k < cut.issued.size(); ++k) {
-      if (scenario_.small.takes(scenario_.messages[k])) continue;
-      const auto message = plan.message(scenario_.messages[k]);
-      const sched::Schedule& schedule = message->schedule;
-      const std::uint32_t first = schedule.first_op(sched::RankId(*victim_)).value;
-      for (std::uint32_t i = 0; i < cut.issued[k].size(); ++i) {
-        const sched::Op& op = schedule.ops()[first + i];
-        if (!cut.issued[k][i] || !sched::has_channel(op.kind)) continue;
-        const auto kind =
-            op.kind == sched::OpKind::kRecv ? hw::RequestKind::kRecv : hw::RequestKind::kSend;
-        ++allowance_.requests[{message->line_of_channel[op.channel.value], kind}];
-      }
-    }
+    allowance_.requests = testing::requests_of(plan, scenario_, simulated, *victim_);
   }
 
   hw::GroupAddress make(std::uint32_t m, const std::shared_ptr<machine::GroupPlan>& plan) {
@@ -197,8 +200,9 @@ class MachineGroup {
     setup.callbacks = ones_[m].receiver.callbacks();
     setup.timeout = std::chrono::hours(1);
     setup.failure_timeout = std::chrono::hours(1);
-    auto transport = std::make_unique<CutTransport>(std::make_unique<testing::LoopTransport>(loop_),
-                                                    victim_ == m ? &allowance_ : nullptr);
+    auto transport =
+        std::make_unique<CutTransport>(std::make_unique<testing::LoopTransport>(loop_),
+                                       victim_ == m ? &allowance_ : nullptr, ones_[m].taken);
     ones_[m].member = std::make_unique<hw::GroupMember>(
         std::move(transport), std::move(setup),
         [this, m](std::uint32_t to, const GroupControl& control) { say(m, to, control); });
@@ -386,10 +390,16 @@ void end_alike(const GroupScenario& scenario, std::uint64_t seed, Tally& tally) 
   const GroupRun simulated = analysis::run_group(scenario, platform);
   MachineGroup machine(scenario, simulated, seed);
   machine.run();
+  machine::GroupPlan plan(scenario.shape);
   bool some = false, all = true;
   std::uint64_t least = scenario.messages.size(), most = 0;
   for (std::uint32_t m = 0; m < scenario.shape.members; ++m) {
     ASSERT_EQ(end_of(simulated, m), machine.end_of(m)) << "member " << m;
+    // Whoever is left has posted the same, ahead of a message that comes no more, too.
+    if (simulated.members[m].outcome) {
+      ASSERT_EQ(testing::requests_of(plan, scenario, simulated, m), machine.taken(m))
+          << "member " << m;
+    }
     const auto& outcome = simulated.members[m].outcome;
     if (!outcome) continue;
     some = some || outcome->delivered;

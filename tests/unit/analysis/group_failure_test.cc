@@ -68,6 +68,35 @@ TEST(GroupFailureRun, WhoSeesItRelaysItToTheOthers) {
   EXPECT_THAT(run.members[2].closed_s, DoubleNear(28.072 * kUs, kClose));
 }
 
+// The root hears of the loss 100 us late, at 113 us. It passes it on, and tells member 1 and then
+// member 2 what it knows: that leaves at 116 us. What member 2 tells the root has left at 15 us, is
+// there 12.072 us later, and is heard 100 us after that.
+TEST(GroupFailureRun, WhoHearsLateLearnsAndClosesLate) {
+  GroupScenario group = scenario();
+  group.kill = kill_at(1, 3);
+  group.lateness.resize(3);
+  group.lateness[0].hears = us(100);
+  const GroupRun run = analysis::run_group(group, group_platform());
+  EXPECT_THAT(run.members[0].knew_s, DoubleNear(113 * kUs, kClose));
+  EXPECT_THAT(run.members[2].knew_s, DoubleNear(13 * kUs, kClose));
+  EXPECT_THAT(run.members[0].closed_s, DoubleNear((15 + 12.072 + 100) * kUs, kClose));
+  EXPECT_THAT(run.members[2].closed_s, DoubleNear((116 + 12.072) * kUs, kClose));
+}
+
+// Member 1 has the message at 15 us. If it looks 7 us later, a loss that it learns of at 20 us is
+// there before, and the message counts no more.
+TEST(GroupFailureRun, WhoLooksLateMayLearnOfTheLossFirst) {
+  GroupScenario group = scenario();
+  group.kill = kill_at(0, 5, 5);
+  EXPECT_EQ(outcome(analysis::run_group(group, group_platform()), 1), "failed 1 by 0");
+  group.lateness.resize(3);
+  group.lateness[1].sees = us(7);
+  EXPECT_EQ(outcome(analysis::run_group(group, group_platform()), 1), "failed 0 by 0");
+  group.kill->detection = us(10);
+  const GroupRun later = analysis::run_group(group, group_platform());
+  EXPECT_THAT(later.members[1].finished_s, ElementsAre(DoubleNear(22 * kUs, kClose)));
+}
+
 TEST(GroupFailureRun, DetectionComesOnTop) {
   GroupScenario group = scenario();
   group.kill = kill_at(1, 3);
@@ -137,26 +166,40 @@ TEST(GroupFailureRun, AMessageIsCompleteWhenAllRowsAreThere) {
   EXPECT_THAT(run.members[2].completed_s[0], DoubleNear((50 + 12.008) * kUs, kClose));
 }
 
-// Member 1 receives, copies, and is killed when it has told member 0 that it is done, and before it
-// tells 2. Member 0 has then heard of all and closes: all was delivered. Member 2 cannot know. It
-// asks, and closes as soon as it hears that member 0 has no such group any more.
+// Member 1 receives, copies, posts one more receive, and is killed when it has told member 0 that
+// it is done, and before it tells 2. Member 0 has then heard of all and closes: all was delivered.
+// Member 2 cannot know. It asks, and closes as soon as it hears that member 0 has no such group any
+// more.
 TEST(GroupFailureRun, WhoHasClosedSaysSo) {
   for (const bool atomic : {false, true}) {
     GroupScenario group = scenario(atomic);
     GroupKill kill;
     kill.member = 1;
-    kill.after = atomic ? 5 : 3;  // two rows
+    kill.after = atomic ? 6 : 4;  // two rows
     kill.detection = us(500);
     group.kill = kill;
     const GroupRun run = analysis::run_group(group, group_platform());
     EXPECT_EQ(run.cut.words, 1u);
-    EXPECT_THAT(run.cut.issued, ElementsAre(ElementsAre(true, true)));
+    EXPECT_THAT(run.members[1].issued, ElementsAre(true, true));
     EXPECT_THAT(run.cut.rows, ElementsAre(atomic ? 1 : 0, 0, atomic ? 1 : 0));
     EXPECT_EQ(outcome(run, 0), "delivered 1 ");
     EXPECT_EQ(outcome(run, 2), "failed 1 by 1");
     EXPECT_LT(run.members[2].knew_s, run.members[2].closed_s);
     EXPECT_LT(run.members[2].closed_s, 1000 * kUs);
   }
+}
+
+// The root has the message at 48 us. Then it posts a row to each member, or two words, 1 us each.
+TEST(GroupFailureRun, ACutHasWhatHadLeftTheKilledMember) {
+  GroupScenario group = scenario(true);
+  group.kill = kill_at(0, 49.5);
+  EXPECT_THAT(analysis::run_group(group, group_platform()).cut.rows, ElementsAre(0, 1, 0));
+  group.kill = kill_at(0, 50.5);
+  EXPECT_THAT(analysis::run_group(group, group_platform()).cut.rows, ElementsAre(0, 1, 1));
+  group.atomic_delivery = false;
+  EXPECT_EQ(analysis::run_group(group, group_platform()).cut.words, 2u);
+  group.kill = kill_at(0, 51.5);
+  EXPECT_EQ(analysis::run_group(group, group_platform()).cut.words, 3u);
 }
 
 // Nobody sees it: they ask for signs after half of their patience, and name who gives none.
@@ -203,6 +246,9 @@ TEST(GroupFailureRun, RefusesByName) {
             "kill: expected a time, or a number of operations from 1 on");
   EXPECT_EQ(refusal([](GroupScenario& s) { s.kill->seen_by = {1}; }),
             "kill: rank 1 cannot see that rank 1 is gone; expected another member");
+  const std::string late = "group: how late members are; expected times from 0 on for each of them";
+  EXPECT_EQ(refusal([](GroupScenario& s) { s.lateness.resize(2); }), late);
+  EXPECT_EQ(refusal([](GroupScenario& s) { s.lateness.resize(3, {us(0), us(-1)}); }), late);
   GroupScenario large = scenario();
   large.shape.members = 1025;
   EXPECT_THROW(analysis::run_group(large, group_platform()), Unsupported);
