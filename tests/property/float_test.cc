@@ -37,8 +37,7 @@ void expect_floats(const Sample& sample) {
   ASSERT_LE(slack.unexplained_s, near_s) << what;
   ASSERT_NEAR(slack.makespan_s, trace.makespan_s(), near_s) << what;
 
-  const machine::Delays delays(plan, schedule, platform);
-  const FrozenRun run(schedule, platform, delays, trace);
+  const FrozenRun run(schedule, platform, plan, trace);
   const FrozenRun::Times base_s = run.solve();
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     ASSERT_NEAR(base_s[FrozenRun::node(i, FrozenRun::kIssued)], trace.ops[i].issued_s, near_s)
@@ -194,8 +193,7 @@ TEST(Float, PredictsRunsThatKeepTheirOrder) {
       DelayPlan delayed = plan;
       delayed.ops.push_back({op, by, of_lane, sched::RankId::none()});
       const Trace really = analysis::run_events({schedule, platform, delayed});
-      const machine::Delays delays(delayed, schedule, platform);
-      const FrozenRun frozen(schedule, platform, delays, base);
+      const FrozenRun frozen(schedule, platform, delayed, base);
       const FrozenRun::Times expected_s = frozen.solve();
       ++tried;
       bool same_order = true;
@@ -239,8 +237,7 @@ void expect_critical_path(const Sample& sample) {
     return;
   }
   const double near_s = rounding_s(trace);
-  const machine::Delays delays(plan, schedule, platform);
-  const FrozenRun run(schedule, platform, delays, trace);
+  const FrozenRun run(schedule, platform, plan, trace);
   const FrozenRun::Times time_s = run.solve();
   const std::vector<OpId>& path = slack.critical_path;
   ASSERT_FALSE(path.empty()) << what;
