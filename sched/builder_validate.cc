@@ -272,9 +272,11 @@ class Validator {
       const std::size_t pred = edge.pred.value;
       const std::size_t succ = edge.succ.value;
       if (grouped && succ >= end && succ < ops_.size()) {
-        const auto of_rank = std::ranges::equal_range(ops_, ops_[succ].rank, {}, &Op::rank);
-        first = static_cast<std::size_t>(of_rank.begin() - ops_.begin());
-        end = static_cast<std::size_t>(of_rank.end() - ops_.begin());
+        const RankId rank = ops_[succ].rank;
+        const auto begin = std::ranges::lower_bound(ops_, rank, {}, &Op::rank);
+        first = static_cast<std::size_t>(begin - ops_.begin());
+        end = static_cast<std::size_t>(std::ranges::upper_bound(ops_, rank, {}, &Op::rank) -
+                                       ops_.begin());
       }
       if (pred < first || pred >= end || succ < first || succ >= end) check_edge(edge);
     }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -155,8 +156,14 @@ TEST(Greedy, SpreadsAllWhateverTheTaste) {
   }
 }
 
-// What every named pattern does can be said in moves. They keep the collective's promises, and take
-// the time that the pattern takes.
+// An allreduce whose ranks keep two sums each.
+bool keeps_two_sums(Collective collective, std::string_view name, std::uint32_t ranks) {
+  return collective == Collective::kAllreduce && name == "bruck" && !std::has_single_bit(ranks) &&
+         ranks > 1;
+}
+
+// What every named pattern does can be said in moves, unless ranks keep two sums. They keep the
+// collective's promises, and take the time that the pattern takes.
 TEST(NamedMoves, AreProvedAndTakeTheirPatternsTime) {
   const Platform platform = machine::load_platform("star:latency=1us");
   std::uint32_t as_sums = 0;
@@ -174,7 +181,8 @@ TEST(NamedMoves, AreProvedAndTakeTheirPatternsTime) {
           const sched::MulticastOptions& options = spec.multicast;
           CollectiveTask task{collective, ranks, options.bytes, options.block_bytes};
           const auto found = named_moves(task, options, std::string(name), 100'000);
-          ASSERT_TRUE(found);
+          ASSERT_NE(found.has_value(), keeps_two_sums(collective, name, ranks));
+          if (!found) continue;
           task.shares = found->shares;
           as_sums += found->moves.summing.empty() ? 0 : 1;
           EXPECT_TRUE(carries_out(task, found->moves));
@@ -226,6 +234,7 @@ TEST(Synthesis, IsNeverSlowerThanTheBestNamedPattern) {
       double named_s = std::numeric_limits<double>::infinity();
       for (const std::string_view name : patterns_for(multicast ? "" : name_of(collective))) {
         if (multicast && sched::find_plan_pattern(name) == nullptr) continue;
+        if (keeps_two_sums(collective, name, ranks)) continue;
         const sched::Spec spec = sched::parse_spec(
             fmt::format("{}:ranks={},bytes={},block={}{}{}", multicast ? name : name_of(collective),
                         ranks, bytes, bytes, multicast ? "" : ",by=", multicast ? "" : name));
