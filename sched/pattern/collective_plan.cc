@@ -54,10 +54,12 @@ void CollectivePlan::promise_allgather() {
   for (std::uint32_t r = 0; r < ranks; ++r) parts_at(RankId(r));
 }
 
-std::uint64_t bytes_of_all(std::uint64_t bytes, std::uint32_t ranks) {
-  if (bytes <= (1ull << 62) / ranks) return bytes * ranks;
+std::uint64_t bytes_of_all(std::uint64_t bytes, std::uint32_t shares) {
+  if (bytes <= (1ull << 62) / shares) return bytes * shares;
   throw InputError(
-      fmt::format("bytes: {} of each of {} ranks; expected at most 2^62 together", bytes, ranks));
+      fmt::format("bytes: {}, of which a rank's buffer has room for {}; expected at most 2^62 "
+                  "together",
+                  bytes, shares));
 }
 
 ShareWriter::ShareWriter(const MulticastOptions& options, std::uint64_t bytes, std::uint32_t shares)

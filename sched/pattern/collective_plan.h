@@ -75,8 +75,8 @@ struct CollectivePlan {
 
 inline constexpr std::uint32_t kMostPieces = 4;  // what every transport can gather and scatter
 
-/// `bytes` of each of so many ranks together. Throws InputError above 2^62.
-std::uint64_t bytes_of_all(std::uint64_t bytes, std::uint32_t ranks);
+/// Those of a buffer of so many shares (≥ 1), each of `bytes`. Throws InputError above 2^62.
+std::uint64_t bytes_of_all(std::uint64_t bytes, std::uint32_t shares);
 
 /// Writes the plan of an algorithm that thinks in shares of the buffer. All shares are of one size,
 /// except that the first ones have a byte more if they do not divide it.

@@ -409,6 +409,9 @@ TEST(CollectiveAlgorithmSpec, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(
       spec_error("allgather:ranks=8,bytes=2305843009213693952,block=2305843009213693952,by=bruck"),
       HasSubstr("at most 2^62 together"));
+  EXPECT_EQ(spec_error("allreduce:ranks=11,bytes=2147483648GiB,block=2147483648GiB,by=bruck"),
+            "bytes: 2305843009213693952, of which a rank's buffer has room for 4; expected at most "
+            "2^62 together");
   EXPECT_EQ(spec_error("alltoall:ranks=9,bytes=8,by=hierarchical,per-node=2"),
             "per-node: 2 ranks a node; expected a divisor of 9 ranks");
   EXPECT_EQ(spec_error("allreduce:ranks=4,bytes=8,by=ring,per-node=2"),
