@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <cstdint>
 #include <limits>
@@ -16,7 +17,9 @@ namespace slackline::testing {
 
 inline constexpr double kUs = 1e-6;
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
-inline constexpr double kClose = 1e-13;
+
+/// That time in seconds, up to rounding.
+inline auto at_us(double time) { return ::testing::DoubleNear(time * kUs, 1e-13); }
 
 /// A byte takes 1 ns, on the wire and to copy. A word has 64 bytes between two members and 72
 /// between three, a row 8.

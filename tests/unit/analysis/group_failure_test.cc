@@ -15,10 +15,9 @@ namespace {
 using analysis::GroupKill;
 using analysis::GroupRun;
 using analysis::GroupScenario;
-using ::testing::DoubleNear;
+using testing::at_us;
 using ::testing::ElementsAre;
 using testing::group_platform;
-using testing::kClose;
 using testing::kill_at;
 using testing::kNever;
 using testing::kUs;
@@ -45,11 +44,11 @@ TEST(GroupFailureRun, SurvivorsThatSeeItCloseByEachOthersWords) {
     group.kill = kill_at(1, 3);
     const GroupRun run = analysis::run_group(group, group_platform());
     ASSERT_TRUE(run.killed_s);
-    EXPECT_THAT(*run.killed_s, DoubleNear(3 * kUs, kClose));
-    EXPECT_THAT(run.members[0].knew_s, DoubleNear(13 * kUs, kClose));
-    EXPECT_THAT(run.members[2].knew_s, DoubleNear(13 * kUs, kClose));
-    EXPECT_THAT(run.members[0].closed_s, DoubleNear((15 + 12.072) * kUs, kClose));
-    EXPECT_THAT(run.members[2].closed_s, DoubleNear((16 + 12.072) * kUs, kClose));
+    EXPECT_THAT(*run.killed_s, at_us(3));
+    EXPECT_THAT(run.members[0].knew_s, at_us(13));
+    EXPECT_THAT(run.members[2].knew_s, at_us(13));
+    EXPECT_THAT(run.members[0].closed_s, at_us(15 + 12.072));
+    EXPECT_THAT(run.members[2].closed_s, at_us(16 + 12.072));
     EXPECT_EQ(run.members[2].settled_s, run.members[2].closed_s);
     EXPECT_EQ(outcome(run, 1), "killed");
   }
@@ -62,10 +61,10 @@ TEST(GroupFailureRun, WhoSeesItRelaysItToTheOthers) {
   group.kill = kill_at(1, 3);
   group.kill->seen_by = {0};
   const GroupRun run = analysis::run_group(group, group_platform());
-  EXPECT_THAT(run.members[0].knew_s, DoubleNear(13 * kUs, kClose));
-  EXPECT_THAT(run.members[2].knew_s, DoubleNear(26.072 * kUs, kClose));
-  EXPECT_THAT(run.members[0].closed_s, DoubleNear(40.144 * kUs, kClose));
-  EXPECT_THAT(run.members[2].closed_s, DoubleNear(28.072 * kUs, kClose));
+  EXPECT_THAT(run.members[0].knew_s, at_us(13));
+  EXPECT_THAT(run.members[2].knew_s, at_us(26.072));
+  EXPECT_THAT(run.members[0].closed_s, at_us(40.144));
+  EXPECT_THAT(run.members[2].closed_s, at_us(28.072));
 }
 
 // The root hears of the loss 100 us late, at 113 us. It passes it on, and tells member 1 and then
@@ -77,10 +76,10 @@ TEST(GroupFailureRun, WhoHearsLateLearnsAndClosesLate) {
   group.lateness.resize(3);
   group.lateness[0].hears = us(100);
   const GroupRun run = analysis::run_group(group, group_platform());
-  EXPECT_THAT(run.members[0].knew_s, DoubleNear(113 * kUs, kClose));
-  EXPECT_THAT(run.members[2].knew_s, DoubleNear(13 * kUs, kClose));
-  EXPECT_THAT(run.members[0].closed_s, DoubleNear((15 + 12.072 + 100) * kUs, kClose));
-  EXPECT_THAT(run.members[2].closed_s, DoubleNear((116 + 12.072) * kUs, kClose));
+  EXPECT_THAT(run.members[0].knew_s, at_us(113));
+  EXPECT_THAT(run.members[2].knew_s, at_us(13));
+  EXPECT_THAT(run.members[0].closed_s, at_us(15 + 12.072 + 100));
+  EXPECT_THAT(run.members[2].closed_s, at_us(116 + 12.072));
 }
 
 // Member 1 has the message at 15 us. If it looks 7 us later, a loss that it learns of at 20 us is
@@ -94,7 +93,7 @@ TEST(GroupFailureRun, WhoLooksLateMayLearnOfTheLossFirst) {
   EXPECT_EQ(outcome(analysis::run_group(group, group_platform()), 1), "failed 0 by 0");
   group.kill->detection = us(10);
   const GroupRun later = analysis::run_group(group, group_platform());
-  EXPECT_THAT(later.members[1].finished_s, ElementsAre(DoubleNear(22 * kUs, kClose)));
+  EXPECT_THAT(later.members[1].finished_s, ElementsAre(at_us(22)));
 }
 
 TEST(GroupFailureRun, DetectionComesOnTop) {
@@ -102,7 +101,7 @@ TEST(GroupFailureRun, DetectionComesOnTop) {
   group.kill = kill_at(1, 3);
   group.kill->detection = us(2'000'000);
   const GroupRun run = analysis::run_group(group, group_platform());
-  EXPECT_THAT(run.members[0].knew_s, DoubleNear(2 + 13 * kUs, kClose));
+  EXPECT_THAT(run.members[0].knew_s, at_us(2'000'013));
 }
 
 // The root posts its send to 1 until 1 us, and is killed before it posts the one to 2, which waits
@@ -112,7 +111,7 @@ TEST(GroupFailureRun, WhatOneSurvivorHasIsCompleteThereAloneUnlessDeliveryIsAtom
   group.kill = kill_at(0, 5);
   group.kill->detection = us(100);
   const GroupRun plain = analysis::run_group(group, group_platform());
-  EXPECT_THAT(plain.members[1].finished_s, ElementsAre(DoubleNear(15 * kUs, kClose)));
+  EXPECT_THAT(plain.members[1].finished_s, ElementsAre(at_us(15)));
   EXPECT_EQ(plain.members[1].completed_s, plain.members[1].finished_s);
   EXPECT_THAT(plain.members[2].finished_s, ElementsAre(kNever));
   EXPECT_EQ(outcome(plain, 1), "failed 1 by 0");
@@ -159,11 +158,11 @@ TEST(GroupFailureRun, WithoutAKillAllIsDelivered) {
 // for 0 at 40 us, the root's for 1 at 49 us and for 2 at 50 us.
 TEST(GroupFailureRun, AMessageIsCompleteWhenAllRowsAreThere) {
   const GroupRun run = analysis::run_group(scenario(true), group_platform());
-  EXPECT_THAT(run.members[0].finished_s[0], DoubleNear(48 * kUs, kClose));
-  EXPECT_THAT(run.members[2].finished_s[0], DoubleNear(39 * kUs, kClose));
-  EXPECT_THAT(run.members[0].completed_s[0], DoubleNear((40 + 12.008) * kUs, kClose));
-  EXPECT_THAT(run.members[1].completed_s[0], DoubleNear((49 + 12.008) * kUs, kClose));
-  EXPECT_THAT(run.members[2].completed_s[0], DoubleNear((50 + 12.008) * kUs, kClose));
+  EXPECT_THAT(run.members[0].finished_s[0], at_us(48));
+  EXPECT_THAT(run.members[2].finished_s[0], at_us(39));
+  EXPECT_THAT(run.members[0].completed_s[0], at_us(40 + 12.008));
+  EXPECT_THAT(run.members[1].completed_s[0], at_us(49 + 12.008));
+  EXPECT_THAT(run.members[2].completed_s[0], at_us(50 + 12.008));
 }
 
 // Member 1 receives, copies, posts one more receive, and is killed when it has told member 0 that

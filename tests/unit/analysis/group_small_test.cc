@@ -24,17 +24,13 @@ namespace {
 using analysis::GroupKill;
 using analysis::GroupRun;
 using analysis::GroupScenario;
-using ::testing::DoubleNear;
+using testing::at_us;
 using ::testing::ElementsAre;
 using testing::group_platform;
-using testing::kClose;
 using testing::kill_at;
 using testing::kNever;
-using testing::kUs;
 using testing::outcome;
 using testing::us;
-
-auto at_us(double time) { return DoubleNear(time * kUs, kClose); }
 
 // A small message of 976 bytes is a write of 1000.
 GroupScenario scenario(std::uint32_t members, std::vector<std::uint64_t> messages,
