@@ -26,7 +26,7 @@ std::optional<GroupControl> decode_group_control(std::span<const std::byte> byte
   std::vector<std::uint64_t> numbers(bytes.size() / 8);
   if (bytes.size() % 8 != 0 || numbers.size() < kHead) return std::nullopt;
   std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  if (numbers[0] < 1 || numbers[0] > static_cast<std::uint64_t>(GroupWord::kPong)) {
+  if (numbers[0] < 1 || numbers[0] > static_cast<std::uint64_t>(GroupWord::kLeft)) {
     return std::nullopt;
   }
   if (numbers[1] > std::numeric_limits<std::uint32_t>::max() || numbers[4] > 1) return std::nullopt;

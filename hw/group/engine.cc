@@ -91,6 +91,9 @@ GroupMember::Tell GroupEngine::tell() {
 }
 
 void GroupEngine::add(const std::shared_ptr<GroupMember>& group) {
+  // Who has left before, and is here again, has not left this group.
+  hear_all();
+  for (const std::uint32_t rank : group->setup().ranks) left_.erase(rank);
   served_.push_back({group, nullptr, false});
   // Whoever was lost before is so for this group, too.
   losses_seen_ = 0;
@@ -113,6 +116,9 @@ void GroupEngine::run() {
   for (Served& served : served_) {
     served.group->silence();
     served.group->leave("its process left");
+  }
+  for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
+    if (rank != mesh_.rank()) tell()(rank, {{GroupWord::kLeft, 0, {}}, 0});
   }
 }
 
@@ -161,7 +167,8 @@ void GroupEngine::be_sure(Clock::time_point now) {
     for (const Served& served : served_) {
       if (served.group->closing() || served.group->failure()) continue;
       for (const std::uint32_t rank : served.group->setup().ranks) {
-        if (rank != mesh_.rank() && asked_.insert(rank).second) tell()(rank, ping);
+        if (rank == mesh_.rank() || left_.contains(rank)) continue;
+        if (asked_.insert(rank).second) tell()(rank, ping);
       }
     }
     losses_seen_ = 0;  // whoever is lost will not answer
@@ -231,6 +238,7 @@ void GroupEngine::hear(std::uint32_t from, const GroupControl& control) {
     if (control.number == question_) asked_.erase(from);
     return;
   }
+  if (control.word == GroupWord::kLeft) return see_left(from);
   Served* const served = find(control.group);
   if (served != nullptr && !served->group->closing()) {
     const std::optional<std::uint32_t> member = served->group->member(from);
@@ -239,6 +247,17 @@ void GroupEngine::hear(std::uint32_t from, const GroupControl& control) {
   }
   const std::optional<GroupSaying> gone = machine::answer_without_group(control.word);
   if (gone) tell()(from, {*gone, control.group});
+}
+
+// It answers nothing from here on, whatever a group still has to settle.
+void GroupEngine::see_left(std::uint32_t rank) {
+  left_.insert(rank);
+  asked_.erase(rank);
+  for (Served& served : served_) {
+    const std::optional<std::uint32_t> member = served.group->member(rank);
+    if (!member || served.group->closing()) continue;
+    guarded(served, [&] { served.group->see_left(*member); });
+  }
 }
 
 void GroupEngine::see_losses(const std::vector<Loss>& lost) {

@@ -63,6 +63,7 @@ class GroupEngine {
   Served* find(std::uint32_t name);
   void hear_all();
   void hear(std::uint32_t from, const GroupControl& control);
+  void see_left(std::uint32_t rank);
   void see_losses(const std::vector<Loss>& lost);
   // Does something for a group; what a callback throws is its failure.
   template <class Do>
@@ -82,6 +83,7 @@ class GroupEngine {
 
   std::list<Served> served_;
   std::size_t losses_seen_ = 0;
+  std::set<std::uint32_t> left_;  // ranks that have no groups any more
   // A process that was stopped may have been taken for lost: whom it has asked since.
   std::set<std::uint32_t> asked_;
   std::uint64_t question_ = 0;

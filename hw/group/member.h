@@ -93,6 +93,8 @@ class GroupMember final : private machine::GroupHost {
   void lose(std::uint32_t member, const std::string& how, bool reachable) {
     core_.lose(member, how, reachable);
   }
+  /// A member's process has no groups any more.
+  void see_left(std::uint32_t member) { core_.see_left(member); }
   /// This member leaves the group, which fails.
   void leave(const std::string& why) { core_.leave(why); }
   /// …and nobody can be heard or reached any more.

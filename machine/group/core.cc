@@ -14,6 +14,7 @@ GroupCore::GroupCore(GroupHost& host, GroupCoreOptions options)
       signs_(size(), Sign::kNone),
       done_(size(), false),
       reachable_(size(), true),
+      left_(size(), false),
       knows_(size(), false) {}
 
 void GroupCore::notice_sign() {
@@ -91,6 +92,11 @@ void GroupCore::fail(std::uint32_t member, const std::string& why,
   host_.stop();
   settlement_.emplace(size(), options_.self, finished_);
   settlement_->lose(out.value_or(member));
+  for (std::uint32_t m = 0; m < size(); ++m) {
+    if (!left_[m]) continue;
+    reachable_[m] = false;
+    settlement_->lose(m);
+  }
   tell_settlement();
   // Without atomic delivery there is nothing to settle first.
   if (!options_.atomic_delivery) report_failure();
@@ -102,6 +108,18 @@ void GroupCore::lose(std::uint32_t member, const std::string& how, bool reachabl
   // Who has heard from everyone knows the outcome, whoever is lost after that.
   if (state_ == State::kOpen && all_are_done()) return;
   if (state_ == State::kOpen) return fail(member, how);
+  if (settlement_->lose(member)) tell_settlement();
+}
+
+// It ended the group, so it had decided and told so, or all members have all messages. Nobody needs
+// it to agree, and it will never say that it is gone.
+void GroupCore::see_left(std::uint32_t member) {
+  left_[member] = true;
+  if (state_ == State::kFailing) leave_out(member);
+}
+
+void GroupCore::leave_out(std::uint32_t member) {
+  reachable_[member] = false;
   if (settlement_->lose(member)) tell_settlement();
 }
 
@@ -139,10 +157,7 @@ void GroupCore::hear(std::uint32_t from, const GroupSaying& saying) {
       return;
     case GroupWord::kGone:
       // It closed the group because all was delivered, or gave up: nothing of it is under way.
-      if (state_ == State::kFailing) {
-        reachable_[from] = false;
-        if (settlement_->lose(from)) tell_settlement();
-      }
+      if (state_ == State::kFailing) leave_out(from);
       return;
     case GroupWord::kSettle:
       // Who has heard from everyone knows the outcome, as in lose(), and is as good as gone.

@@ -96,6 +96,9 @@ class GroupCore {
   void hear(std::uint32_t from, const GroupSaying& saying);
   /// A member is lost. `reachable`: it lives all the same, and has something to say.
   void lose(std::uint32_t member, const std::string& how, bool reachable);
+  /// A member's process has no groups any more. What it had told before was heard; it answers
+  /// nothing.
+  void see_left(std::uint32_t member);
   /// This member leaves the group, which fails.
   void leave(const std::string& why);
   /// …and nobody can be heard or reached any more.
@@ -118,6 +121,7 @@ class GroupCore {
   // `out`: whom that leaves out of the group, if it is another than whose fault it is.
   void fail(std::uint32_t member, const std::string& why,
             std::optional<std::uint32_t> out = std::nullopt);
+  void leave_out(std::uint32_t member);
   void tell_settlement();
   bool progress_failing();
   bool is_known_to_all() const;
@@ -142,6 +146,7 @@ class GroupCore {
 
   std::optional<Settlement> settlement_;
   std::vector<bool> reachable_;  // by member
+  std::vector<bool> left_;       // by member
   std::vector<bool> knows_;      // by member: that the group has failed
   std::optional<std::uint32_t> failed_;
   std::string why_;

@@ -17,6 +17,7 @@ enum class GroupWord : std::uint8_t {
   kHere,       // it is; `number`: 1 if it wants to close
   kPing,       // is this rank still taken for alive?
   kPong,       // the answer, with the same number
+  kLeft,       // this rank has no groups any more: it hears nothing of them from here on
 };
 
 struct GroupSaying {

@@ -10,9 +10,9 @@ using hw::GroupControl;
 using hw::GroupWord;
 
 TEST(GroupControl, ComesBackAsItWas) {
-  for (const GroupWord word :
-       {GroupWord::kClose, GroupWord::kDone, GroupWord::kSettle, GroupWord::kGone,
-        GroupWord::kStill, GroupWord::kHere, GroupWord::kPing, GroupWord::kPong}) {
+  for (const GroupWord word : {GroupWord::kClose, GroupWord::kDone, GroupWord::kSettle,
+                               GroupWord::kGone, GroupWord::kStill, GroupWord::kHere,
+                               GroupWord::kPing, GroupWord::kPong, GroupWord::kLeft}) {
     GroupControl control;
     control.word = word;
     control.group = 0xfffffffeu;

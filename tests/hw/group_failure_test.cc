@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hw/fabric/transport.h"
+#include "hw/group/control.h"
 #include "tests/hw/group_ranks.h"
 #include "tests/hw/shared_number.h"
 
@@ -343,6 +344,46 @@ TEST(GroupEnd, WhoGoesWithoutClosingIsCalledNoMore) {
   EXPECT_EQ(ranks.next(1), "rank 0 went");
   EXPECT_EQ(ranks.next(1), "1");
 }
+
+// Rank 0 has heard from all that all was delivered, and goes. Rank 1 is killed before rank 2 has
+// heard so of it: then rank 2 has nobody to ask.
+class GroupEndAlone : public ::testing::TestWithParam<bool> {};
+
+TEST_P(GroupEndAlone, DoesNotWaitForWhoHasLeft) {
+  const bool keeps_mesh = GetParam();
+  testing::SharedNumber go;
+  MeshRanks ranks;
+  ranks.start_all(3, [&](const hw::MeshOptions& mine, const Say& say) {
+    hw::Mesh mesh(mine);
+    hw::GroupsOptions options = testing::quick_groups();
+    options.timeout = std::chrono::hours(1);
+    std::optional<hw::Groups> groups(
+        std::in_place, mesh, [] { return hw::make_transport("net", {.host = "127.0.0.1"}); },
+        options);
+    groups->create_group(1, {0, 1, 2}, {}, {.block_bytes = 1024});
+    if (mine.rank == 1) {
+      hw::GroupControl done;
+      done.word = hw::GroupWord::kDone;
+      done.group = 0;  // rank 0's first
+      mesh.send(0, hw::kGroupControl, hw::encode(done));
+      go.await(1);
+      raise(SIGKILL);
+    }
+    const hw::GroupClosing closing = groups->destroy_group(1);
+    say(closing.delivered ? "delivered" : fmt::format("failed by {}", *closing.rank));
+    groups.reset();
+    if (mine.rank != 0 || keeps_mesh) go.await(2);
+  });
+  EXPECT_EQ(ranks.next(0), "delivered");
+  if (!keeps_mesh) {
+    EXPECT_EQ(ranks.next(0), "(end)");
+  }
+  go.set(1);
+  EXPECT_EQ(ranks.next(2), "failed by 1");
+  go.set(2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mesh, GroupEndAlone, ::testing::Bool());
 
 INSTANTIATE_TEST_SUITE_P(Seeds, GroupFailure, ::testing::Values(0, 8, 16, 24));
 

@@ -336,6 +336,25 @@ TEST_F(GroupMember, AFailedGroupEndsOnceAllWhoCanBeReachedKnow) {
   EXPECT_THAT(ones[0].receiver.failures(), ::testing::ElementsAre(kRanks[3]));
 }
 
+TEST_F(GroupMember, AFailedGroupDoesNotWaitForWhoHasLeft) {
+  for (const bool before : {true, false}) {
+    make();
+    if (before) member(0).see_left(2);
+    EXPECT_TRUE(said.empty());
+    member(0).lose(3, "gone", false);
+    if (!before) member(0).see_left(2);
+    member(0).see_left(2);
+    EXPECT_THAT(said.back().control.notice.lost, ::testing::ElementsAre(false, false, true, true));
+    EXPECT_EQ(said.size(), before ? 3u : 6u);
+    run({0});
+    EXPECT_EQ(ending(0), "not yet");
+    hear_settlement(0, 1, {2, 3});
+    run({0});
+    EXPECT_EQ(ending(0), "false 0 by 2 gone");
+    member(0).see_left(1);
+  }
+}
+
 TEST_F(GroupMember, AFailedGroupGivesUpWhoNeverKnows) {
   make(false, milliseconds(1));
   member(0).lose(3, "gone", true);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hw/group/member.h"
@@ -92,6 +93,7 @@ class LostMembers {
     const std::uint32_t to = static_cast<std::uint32_t>(pick(ones_.size()));
     hear(from, to);
     if (!untold_.empty() && pick(20) == 0) see(pick(untold_.size()));
+    if (ones_[m].member->closing() && pick(20) == 0) leave(m);
   }
 
   // Everybody but those that were killed comes to an end.
@@ -119,6 +121,7 @@ class LostMembers {
     bool killed = false;
     bool stopped = false;
     bool lost = false;  // killed, or was stopped
+    bool left = false;
   };
   struct Untold {
     std::uint32_t at = 0;
@@ -129,6 +132,13 @@ class LostMembers {
 
   void say(std::uint32_t from, std::uint32_t to, const GroupControl& control) {
     if (!ones_[from].killed && !cut_[wire(from, to)]) wires_[wire(from, to)].push_back(control);
+  }
+
+  // Its group has ended; it answers nothing any more.
+  void leave(std::uint32_t m) {
+    if (ones_[m].killed || std::exchange(ones_[m].left, true)) return;
+    for (std::uint32_t to = 0; to < ones_.size(); ++to)
+      say(m, to, {{hw::GroupWord::kLeft, 0, {}}, 0});
   }
 
   void lose(std::uint32_t victim) {
@@ -143,8 +153,9 @@ class LostMembers {
     if (said.empty()) return;
     const GroupControl control = said.front();
     said.pop_front();
-    if (ones_[to].killed) return;
+    if (ones_[to].killed || ones_[to].left) return;
     if (!ones_[to].member->closing()) {
+      if (control.word == hw::GroupWord::kLeft) return ones_[to].member->see_left(from);
       ones_[to].member->hear(from, control);
     } else if (const auto answer = machine::answer_without_group(control.word)) {
       say(to, from, {*answer, control.group});
