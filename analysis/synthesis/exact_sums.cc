@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/synthesis/sum_sizes.h"
 #include "analysis/synthesis/sum_steps.h"
 
 namespace slackline::analysis {
@@ -31,7 +32,10 @@ struct Told {
 class SumSearch {
  public:
   SumSearch(const StepNetwork& network, std::uint64_t most_nodes)
-      : network_(network), most_nodes_(most_nodes), symmetries_(network.symmetries()) {}
+      : network_(network),
+        most_nodes_(most_nodes),
+        symmetries_(network.symmetries()),
+        sizes_(network.ranks()) {}
 
   State start() const {
     State state;
@@ -53,10 +57,13 @@ class SumSearch {
     if (is_done(state)) return true;
     if (left == 0) return false;
     std::uint32_t largest = 0;
-    for (const Versions& versions : state) largest = std::max(largest, size_of(versions.back()));
-    for (const Versions& versions : state) {
-      if (!may_do(size_of(versions.back()), largest, left)) return false;
+    std::vector<SumSize> sizes(state.size());
+    for (std::uint32_t r = 0; r < state.size(); ++r) {
+      for (const RankSet told : state[r]) sizes[r].tells |= std::uint64_t{1} << size_of(told);
+      sizes[r].has = size_of(state[r].back());
+      largest = std::max(largest, sizes[r].has);
     }
+    if (!sizes_.may_end(std::move(sizes), left)) return false;
     State canonical;
     if (left > 1) {
       canonical = canonical_of(state);
@@ -91,13 +98,15 @@ class SumSearch {
                        [&](const Versions& v) { return v.back() == network_.all(); });
   }
 
-  // Whether a rank with so many terms may have all in `left` steps, where the largest sum has
-  // `largest`: by what it adds, or by what takes the place of its sum in the last step or before.
   bool may_do(std::uint32_t has, std::uint32_t largest, std::uint32_t left) const {
-    const std::uint32_t n = network_.ranks();
-    if (has == n) return true;
-    if (left == 0) return false;
-    return has + largest * ((1u << left) - 1) >= n || largest << (left - 1) >= n;
+    return may_have_all(network_.ranks(), has, largest, left);
+  }
+
+  // Whether a rank that has these terms may take what it is told, with `left` steps to go.
+  bool may_take(RankSet has, RankSet told, std::uint32_t largest, std::uint32_t left) const {
+    const bool adds = (told & has) == 0;
+    if (!adds && ((has & ~told) != 0 || told == has)) return false;
+    return may_do(size_of(told | has), 2 * largest, left - 1);
   }
 
   // What the receivers from the d-th on are told.
@@ -110,9 +119,8 @@ class SumSearch {
       if (s == d || (step.busy >> s & 1) != 0 || !step.load.has_room(s, d)) continue;
       for (std::uint32_t v = 0; v < step.before[s].size(); ++v) {
         const RankSet told = step.before[s][v];
+        if (!may_take(has, told, step.largest, step.left)) continue;
         const bool adds = (told & has) == 0;
-        if (!adds && ((has & ~told) != 0 || told == has)) continue;
-        if (!may_do(size_of(told | has), 2 * step.largest, step.left - 1)) continue;
         const Versions theirs = step.after[s];
         // It has no more what it had before it added the first v. If it was told before in this
         // step what takes the place of its sum, it has that alone.
@@ -163,6 +171,7 @@ class SumSearch {
   const StepNetwork& network_;
   const std::uint64_t most_nodes_;
   const std::vector<RankPermutation> symmetries_;
+  SumSizes sizes_;
   std::uint64_t nodes_ = 0;
   std::map<State, std::uint32_t> failed_;  // in so many steps not all have the sum
   std::vector<std::vector<Told>> found_;
