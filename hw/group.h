@@ -127,7 +127,7 @@ class Groups {
   /// - InputError for arguments out of range, from within a callback, and if members do not agree,
   ///   naming two of them and what they gave: the id is then best not used again;
   /// - Unsupported for a pattern that groups cannot take;
-  /// - PeerLost if a member is lost, or does not call it within the timeout;
+  /// - PeerLost if a member is lost, has left, or does not call it within the timeout;
   /// - EnvironmentError as the transport does.
   void create_group(std::uint32_t id, std::span<const std::uint32_t> members,
                     GroupCallbacks callbacks, const GroupOptions& options = {});

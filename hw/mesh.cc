@@ -179,6 +179,7 @@ void Mesh::barrier() { impl_->all_gather({}); }
 
 bool Mesh::any_lost() const { return impl_->inbox().any_lost(); }
 std::vector<Loss> Mesh::lost() const { return impl_->inbox().lost(); }
+bool Mesh::is_gone(std::uint32_t rank) const { return impl_->inbox().is_gone(rank); }
 void Mesh::throw_if_lost() const { impl_->inbox().throw_if_lost(); }
 int Mesh::lost_descriptor() const { return impl_->inbox().lost_descriptor(); }
 

@@ -108,6 +108,10 @@ class Mesh {
   bool any_lost() const;
   /// In the order in which this rank learned of them.
   std::vector<Loss> lost() const;
+  /// Whether nothing comes of a rank any more: it is lost, or has left. All that it sent has come.
+  /// A rank that was killed when it knew of another's loss counts as one that has left, too: a
+  /// process may end in any way because of a loss.
+  bool is_gone(std::uint32_t rank) const;
   /// Throws PeerLost for the first that was lost, if any was.
   void throw_if_lost() const;
   /// Readable from when a rank is lost on, for those that sleep.

@@ -99,6 +99,11 @@ std::size_t remove_shm_segments_of_lost(const Mesh& mesh, std::chrono::milliseco
     }
     removed += remove_shm_segments(mesh.process(loss.rank), patience);
   }
+  // Some may have been killed after that, which the mesh calls no loss. Most have only left.
+  for (const std::uint32_t rank : here) {
+    if (rank == mesh.rank() || !mesh.is_gone(rank)) continue;
+    removed += remove_shm_segments(mesh.process(rank), std::chrono::milliseconds(0));
+  }
   return removed;
 }
 

@@ -28,7 +28,7 @@ std::size_t remove_shm_segments_of_dead();
 std::size_t remove_own_shm_segments();
 
 /// The first for every other rank that is lost and was on this host. A rank's connection ends a
-/// little before its process does: hence the patience.
+/// little before its process does: hence the patience. Without patience for ranks that have left.
 std::size_t remove_shm_segments_of_lost(
     const Mesh& mesh, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
 

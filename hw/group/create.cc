@@ -103,23 +103,30 @@ void GroupMeeting::throw_refusal(std::uint32_t from, ByteReader& reader) const {
 // One message of every other member, and nothing of anybody who thinks otherwise.
 std::vector<Bytes> GroupMeeting::hear() {
   const auto missing = [&] {
+    std::vector<std::uint32_t> ranks;
     for (std::size_t m = 0; m < inbox_.size(); ++m) {
-      if (wish_.ranks[m] != mesh_.rank() && inbox_[m].told.empty()) return std::optional(m);
+      if (wish_.ranks[m] != mesh_.rank() && inbox_[m].told.empty()) ranks.push_back(wish_.ranks[m]);
     }
-    return std::optional<std::size_t>();
+    return ranks;
   };
   while (true) {
+    std::vector<std::uint32_t> gone = missing();
+    std::erase_if(gone, [&](std::uint32_t rank) { return !mesh_.is_gone(rank); });
     const std::vector<Loss> lost = mesh_.any_lost() ? mesh_.lost() : std::vector<Loss>{};
     listen();
-    const std::optional<std::size_t> first = missing();
-    if (!first) break;
+    const std::vector<std::uint32_t> awaited = missing();
+    if (awaited.empty()) break;
     for (const Loss& loss : lost) {
       if (std::ranges::find(wish_.ranks, loss.rank) == wish_.ranks.end()) continue;
       throw PeerLost(loss.rank, fmt::format("create_group: group {}: rank {} was lost: {}",
                                             wish_.id, loss.rank, loss.how));
     }
+    for (const std::uint32_t rank : gone) {
+      if (std::ranges::find(awaited, rank) == awaited.end()) continue;
+      throw PeerLost(rank, fmt::format("create_group: group {}: rank {} has left", wish_.id, rank));
+    }
     if (std::chrono::steady_clock::now() > deadline_) {
-      const std::uint32_t rank = wish_.ranks[*first];
+      const std::uint32_t rank = awaited.front();
       throw PeerLost(
           rank, fmt::format("create_group: group {}: rank {} did not come within {} s", wish_.id,
                             rank, std::chrono::duration<double>(timeout_).count()));

@@ -30,8 +30,8 @@ class GroupMeeting {
   /// InputError if wishes differ, naming two members and what they want; and as exchange().
   std::uint32_t agree(std::uint32_t from_root);
 
-  /// A further round: what each member gave, by member. Throws PeerLost if one is lost or does not
-  /// come within the timeout; and what a member refuse()d for.
+  /// A further round: what each member gave, by member. Throws PeerLost if one is lost, has left
+  /// or does not come within the timeout; and what a member refuse()d for.
   std::vector<Bytes> exchange(std::span<const std::byte> bytes);
 
   /// Instead of a round: this member cannot go on, so that no other need wait for it.

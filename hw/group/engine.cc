@@ -209,6 +209,10 @@ void GroupEngine::guarded(Served& served, Do&& something) {
 
 // What came before a loss is heard before it counts.
 void GroupEngine::hear_all() {
+  std::vector<std::uint32_t> gone;
+  for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
+    if (rank != mesh_.rank() && mesh_.is_gone(rank)) gone.push_back(rank);
+  }
   std::vector<Loss> lost;
   if (mesh_.any_lost()) lost = mesh_.lost();
   for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
@@ -218,6 +222,8 @@ void GroupEngine::hear_all() {
     }
   }
   see_losses(lost);
+  // Of those that are lost it is known by now how.
+  for (const std::uint32_t rank : gone) see_gone(rank);
 }
 
 GroupEngine::Served* GroupEngine::find(std::uint32_t name) {
@@ -257,6 +263,19 @@ void GroupEngine::see_left(std::uint32_t rank) {
     const std::optional<std::uint32_t> member = served.group->member(rank);
     if (!member || served.group->closing()) continue;
     guarded(served, [&] { served.group->see_left(*member); });
+  }
+}
+
+// It says nothing from here on. Who has not said that it has no groups was killed, even if the mesh
+// does not call that a loss.
+void GroupEngine::see_gone(std::uint32_t rank) {
+  asked_.erase(rank);
+  if (left_.contains(rank)) return;
+  for (Served& served : served_) {
+    const std::optional<std::uint32_t> member = served.group->member(rank);
+    if (!member || served.group->closing()) continue;
+    guarded(served,
+            [&] { served.group->lose(*member, fmt::format("rank {} has left", rank), false); });
   }
 }
 

@@ -64,6 +64,7 @@ class GroupEngine {
   void hear_all();
   void hear(std::uint32_t from, const GroupControl& control);
   void see_left(std::uint32_t rank);
+  void see_gone(std::uint32_t rank);
   void see_losses(const std::vector<Loss>& lost);
   // Does something for a group; what a callback throws is its failure.
   template <class Do>

@@ -104,6 +104,11 @@ std::vector<Loss> Inbox::lost() const {
   return losses_;
 }
 
+bool Inbox::is_gone(std::uint32_t rank) const {
+  const std::lock_guard lock(mutex_);
+  return gone_[rank];
+}
+
 void Inbox::throw_if_lost() const {
   if (!any_lost()) return;
   const std::lock_guard lock(mutex_);

@@ -52,6 +52,8 @@ class Inbox {
 
   bool any_lost() const { return any_lost_.load(std::memory_order_acquire); }
   std::vector<Loss> lost() const;
+  /// Lost, or has left.
+  bool is_gone(std::uint32_t rank) const;
   void throw_if_lost() const;
   int lost_descriptor() const { return lost_event_.get(); }
 

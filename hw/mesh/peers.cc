@@ -121,8 +121,7 @@ NeighbourMeetings::Asks MeshPeers::asks() {
             met(*peers_[rank], std::move(connection));
           },
           [this](std::uint32_t rank) {
-            gone(*peers_[rank]);
-            inbox_.leave(rank);
+            left(*peers_[rank]);
             if (leaving_) leave();
           },
           [this](std::uint32_t rank, std::string why) {
@@ -263,8 +262,7 @@ void MeshPeers::heed(Peer& peer, Frame& frame) {
     reader.end();
   } else if (frame.kind == FrameKind::kFarewell) {
     reader.end();
-    gone(peer);
-    inbox_.leave(peer.rank);
+    left(peer);
   } else if (frame.kind == FrameKind::kLost) {
     peer.knows_of_loss = true;
     const Loss loss = decode_loss(frame.payload);
@@ -367,8 +365,7 @@ void MeshPeers::ended(Peer& peer) {
     lose({peer.rank, "its connection ended", rank_});
     return;
   }
-  gone(peer);
-  inbox_.leave(peer.rank);
+  left(peer);
 }
 
 void MeshPeers::lose(const Loss& loss) {
@@ -387,12 +384,22 @@ void MeshPeers::lose(const Loss& loss) {
 void MeshPeers::tell_losses() {
   for (const Loss& loss : untold_) inbox_.lose(loss);
   untold_.clear();
+  for (const std::uint32_t rank : untold_left_) inbox_.leave(rank);
+  untold_left_.clear();
 }
 
 bool MeshPeers::is_relaying() const {
   return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
     return peer && peer->there && !peer->control.empty();
   });
+}
+
+// The loss that it left for is told first: a rank that is lost itself must know that before it
+// finds the others gone.
+void MeshPeers::left(Peer& peer) {
+  gone(peer);
+  untold_left_.push_back(peer.rank);
+  if (untold_.empty() || !is_relaying()) tell_losses();
 }
 
 void MeshPeers::gone(Peer& peer) {

@@ -112,6 +112,8 @@ class MeshPeers {
   bool is_relaying() const;
   // Nothing comes from it any more, nor goes to it but what was begun.
   void gone(Peer& peer);
+  // …since it has left.
+  void left(Peer& peer);
   void close(Peer& peer);
   void leave();
   bool all_left() const;
@@ -128,6 +130,7 @@ class MeshPeers {
   std::vector<bool> lost_;                    // by rank
   std::vector<Loss> losses_;                  // all
   std::vector<Loss> untold_;                  // to the inbox
+  std::vector<std::uint32_t> untold_left_;    // to the inbox, after those
   Clock::time_point awake_;
   bool leaving_ = false;
   asio::steady_timer clock_tick_;

@@ -9,7 +9,10 @@
 #include <random>
 #include <thread>
 
+#include "hw/mesh/wire.h"
+#include "tests/hw/insider_rank.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/hw/shared_number.h"
 
 namespace slackline {
 namespace {
@@ -288,6 +291,44 @@ TEST(MeshLeaving, SurvivorsCanTalk) {
     EXPECT_EQ(processes.next(r), "1 lost");
     EXPECT_EQ(processes.next(r), "(end)");
   }
+}
+
+// Rank 2, which is played, takes rank 0 for lost and hangs up. Rank 1 is stopped, so that rank 0
+// cannot pass that on. Rank 0 must not take rank 2 for gone before it knows what happened.
+TEST(MeshLeaving, WhoIsLostKnowsThatBeforeOthersAreGone) {
+  testing::SharedNumber go;
+  MeshRanks processes;
+  const auto options_of = [&](std::uint32_t rank) {
+    MeshOptions options = processes.options(rank, 3);
+    options.failure_timeout = 5s;
+    return options;
+  };
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    processes.start(options_of(r), [&go](const MeshOptions& options, const MeshRanks::Say& say) {
+      Mesh mesh(options);
+      say("joined");
+      if (mesh.rank() == 1) pause();
+      go.await(1);
+      mesh.send(1, 1, hw::Bytes(50'000'000));
+      say("sent");
+      while (!mesh.is_gone(2)) {
+      }
+      say(mesh.any_lost() ? fmt::format("lost {}", mesh.lost()[0].rank) : "none lost");
+      _exit(0);
+    });
+  }
+  testing::InsiderRank insider(options_of(2), processes.port().port());
+  ASSERT_TRUE(insider.joined());
+  for (std::size_t r = 0; r < 2; ++r) EXPECT_EQ(processes.next(r), "joined");
+  processes.signal(1, SIGSTOP);
+  ASSERT_TRUE(processes.await_stop(1));
+  go.set(1);
+  EXPECT_EQ(processes.next(0), "sent");
+  // Until as much has gone as rank 1's host takes: an order of events that need not come about.
+  std::this_thread::sleep_for(300ms);
+  insider.to(0).put(hw::encode_frame(hw::FrameKind::kLost, encode(hw::Loss{0, "a word", 2})));
+  insider.leave();
+  EXPECT_EQ(processes.next(0), "lost 0");
 }
 
 // Whatever a stopped rank was still to hear.
