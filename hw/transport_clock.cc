@@ -1,5 +1,6 @@
 #include "hw/transport_clock.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -8,12 +9,16 @@
 
 #include "base/error.h"
 #include "base/now.h"
+#include "hw/run.h"
 
 namespace slackline::hw {
 namespace {
 
 // Above those of operations (hw/executor/requests.h); below it the pair, and whether it was heard.
 constexpr std::uint64_t kTags = std::uint64_t{0xffff'ffff} << 32;
+
+// Polls in vain between looks at who is there: they would make round trips longer.
+constexpr std::uint64_t kPollsPerLook = 64;
 
 std::uint64_t tag_of(std::uint32_t pair, RequestKind kind) {
   return kTags | std::uint64_t{pair} << 1 | (kind == RequestKind::kRecv ? 1 : 0);
@@ -23,8 +28,12 @@ std::uint64_t tag_of(std::uint32_t pair, RequestKind kind) {
 
 TransportClock::TransportClock(Mesh& mesh, Transport& transport,
                                std::span<const std::uint32_t> asking, std::uint32_t first_channel,
-                               Others others)
-    : mesh_(mesh), transport_(transport), others_(std::move(others)) {
+                               Others others, WatchedTime::Duration patience)
+    : mesh_(mesh),
+      transport_(transport),
+      others_(std::move(others)),
+      patience_(patience),
+      waited_(patience) {
   for (std::uint32_t i = 0; i < std::min<std::size_t>(asking.size(), kMostAsking); ++i) {
     const std::uint32_t questions = first_channel + 2 * i;
     const std::uint32_t answers = questions + 1;
@@ -112,7 +121,7 @@ void TransportClock::say(std::uint32_t pair, std::int64_t word) {
 }
 
 std::int64_t TransportClock::hear(std::uint32_t pair) {
-  while (pairs_[pair].heard == 0) poll();
+  while (pairs_[pair].heard == 0) poll(pair);
   --pairs_[pair].heard;
   const std::int64_t word = words_[pair].heard;
   listen(pair);
@@ -120,7 +129,7 @@ std::int64_t TransportClock::hear(std::uint32_t pair) {
 }
 
 void TransportClock::settle(std::uint32_t pair) {
-  while (pairs_[pair].sent != 0) poll();
+  while (pairs_[pair].sent != 0) poll(pair);
 }
 
 void TransportClock::post(RequestKind kind, std::uint32_t pair, std::int64_t& word) {
@@ -130,10 +139,10 @@ void TransportClock::post(RequestKind kind, std::uint32_t pair, std::int64_t& wo
   request.channel = kind == RequestKind::kRecv ? pairs_[pair].in : pairs_[pair].out;
   request.tag = tag_of(pair, kind);
   request.local = {&segment, 1};
-  while (transport_.post({&request, 1}) == 0) poll();
+  while (transport_.post({&request, 1}) == 0) poll(pair);
 }
 
-void TransportClock::poll() {
+void TransportClock::poll(std::uint32_t awaited) {
   std::array<Completion, 16> completions;
   const std::size_t count = transport_.poll(completions);
   for (const Completion& completion : std::span(completions).first(count)) {
@@ -148,9 +157,28 @@ void TransportClock::poll() {
       --pair.sent;
     }
   }
-  if (count != 0) return;
+  if (count != 0) {
+    idle_ = 0;
+    return;
+  }
   mesh_.throw_if_lost();
+  if (++idle_ == 1) waited_.restart(WatchedTime::Clock::now());
+  if (idle_ % kPollsPerLook == 0) look(awaited);
   sched_yield();
+}
+
+// The other rank may have left for a reason of its own, or live and do something else.
+void TransportClock::look(std::uint32_t awaited) {
+  const std::uint32_t peer = pairs_[awaited].peer;
+  if (mesh_.is_gone(peer)) {
+    throw PeerLost(peer, fmt::format("rank {} has left, and rank {} still compares clocks with it",
+                                     peer, mesh_.rank()));
+  }
+  if (waited_.look(WatchedTime::Clock::now()) < patience_) return;
+  throw Stalled(
+      fmt::format("rank {}: nothing happened for {:.3g} s, and no rank is lost; clocks "
+                  "are compared with rank {}",
+                  mesh_.rank(), patience_.count(), peer));
 }
 
 }  // namespace slackline::hw

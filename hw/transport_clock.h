@@ -3,6 +3,7 @@
 // transport that is polled has shorter ones, over RDMA by ten times.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "hw/mesh.h"
 #include "hw/mesh/clock_track.h"
 #include "hw/transport.h"
+#include "hw/watched_time.h"
 
 namespace slackline::hw {
 
@@ -32,15 +34,18 @@ class TransportClock {
 
   /// Connects. `asking`: ranks whose clock may not be rank 0's, ascending, without rank 0; the
   /// first kMostAsking ask. Channels have numbers from `first_channel` on. Both references must
-  /// outlive this. Throws PeerLost, and what the transport throws.
+  /// outlive this. `patience`: how long nothing may be heard of a rank that is waited for. Throws
+  /// PeerLost, and what the transport throws.
   TransportClock(Mesh& mesh, Transport& transport, std::span<const std::uint32_t> asking,
-                 std::uint32_t first_channel, Others others);
+                 std::uint32_t first_channel, Others others,
+                 WatchedTime::Duration patience = std::chrono::seconds(60));
   ~TransportClock();
   TransportClock(const TransportClock&) = delete;
   TransportClock& operator=(const TransportClock&) = delete;
 
   /// Asks, or answers all that ask. The best answer; nothing at rank 0 and at ranks that do not
-  /// ask. Throws PeerLost, and what the transport throws.
+  /// ask. Throws PeerLost if a rank is lost, or the one that is waited for has left; Stalled; and
+  /// what the transport throws.
   std::optional<ClockSample> round();
 
   /// After the last round, when all ranks are through it. Without it the channels stay open, and
@@ -67,13 +72,18 @@ class TransportClock {
   std::int64_t hear(std::uint32_t pair);
   void settle(std::uint32_t pair);
   void post(RequestKind kind, std::uint32_t pair, std::int64_t& word);
-  void poll();
+  // While the other of that pair is waited for.
+  void poll(std::uint32_t awaited);
+  void look(std::uint32_t awaited);
   ClockSample ask();
   void answer(std::uint32_t pair);
 
   Mesh& mesh_;
   Transport& transport_;
   const Others others_;
+  const WatchedTime::Duration patience_;
+  WatchedTime waited_;        // since something came
+  std::uint64_t idle_ = 0;    // polls since then
   std::vector<Pair> pairs_;   // at rank 0 with each that asks; else with rank 0, or none
   std::vector<Words> words_;  // by pair; registered
   LocalMemory memory_;

@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hw/driver.h"
 #include "tests/hw/call_ranks.h"
 #include "tests/hw/mesh_ranks.h"
+#include "tests/hw/shared_number.h"
 
 namespace slackline {
 namespace {
@@ -92,6 +96,40 @@ TEST_P(TransportClocks, ARankThatEndsIsNamed) {
   for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "connected");
   processes.signal(1, SIGKILL);
   for (const std::uint32_t r : {0u, 2u}) EXPECT_EQ(processes.next(r), "lost 1") << r;
+}
+
+// Nor for one that has left in order, or does something else.
+TEST_P(TransportClocks, ARankThatDoesNotComeIsNotWaitedForLong) {
+  call_transport(GetParam());
+  for (const bool leaves : {true, false}) {
+    SCOPED_TRACE(leaves);
+    testing::SharedNumber go;
+    MeshRanks processes;
+    processes.start_all(2, [&](const MeshOptions& own, const Say& say) {
+      std::optional<Mesh> mesh(std::in_place, own);
+      const auto transport = call_transport(GetParam());
+      const hw::WatchedTime::Duration patience =
+          leaves ? std::chrono::hours(1) : std::chrono::milliseconds(200);
+      TransportClock clock(
+          *mesh, *transport, std::vector<std::uint32_t>{1}, 0, [](const hw::Completion&) {},
+          patience);
+      if (mesh->rank() == 1) {
+        if (leaves) mesh.reset();
+        go.await(1);
+        return;
+      }
+      try {
+        clock.round();
+      } catch (const Error& error) {
+        say(error.what());
+      }
+    });
+    EXPECT_EQ(processes.next(0),
+              leaves ? "rank 1 has left, and rank 0 still compares clocks with it"
+                     : "rank 0: nothing happened for 0.2 s, and no rank is lost; clocks are "
+                       "compared with rank 1");
+    go.set(1);
+  }
 }
 
 }  // namespace
