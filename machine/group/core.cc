@@ -92,12 +92,11 @@ void GroupCore::fail(std::uint32_t member, const std::string& why,
   host_.stop();
   settlement_.emplace(size(), options_.self, finished_);
   settlement_->lose(out.value_or(member));
-  for (std::uint32_t m = 0; m < size(); ++m) {
-    if (!left_[m]) continue;
-    reachable_[m] = false;
-    settlement_->lose(m);
-  }
+  // What is told first names nobody else: whoever fails by hearing it takes that for the reason.
   tell_settlement();
+  for (std::uint32_t m = 0; m < size(); ++m) {
+    if (left_[m]) leave_out(m);
+  }
   // Without atomic delivery there is nothing to settle first.
   if (!options_.atomic_delivery) report_failure();
 }

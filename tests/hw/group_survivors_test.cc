@@ -1,6 +1,7 @@
-// Groups of which several members are lost, at any points: killed, or taken for lost although they
-// live. Whatever the order in which survivors hear of it and of each other, they come to an end,
-// they complete the same messages if delivery is atomic, and nobody completes what others undo.
+// Groups of which several members are lost, at any points: killed, gone without closing, or taken
+// for lost although they live. Whatever the order in which survivors hear of it and of each other,
+// they come to an end, they complete the same messages if delivery is atomic, and nobody completes
+// what others undo.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -83,9 +85,18 @@ class LostMembers {
     untold_.push_back({victim, victim});
   }
 
+  // Its process has no groups any more.
+  void go(std::uint32_t victim) {
+    if (ones_[victim].member->closing()) return leave(victim);
+    ones_[victim].lost = ones_[victim].went = true;
+    ones_[victim].member->silence();
+    ones_[victim].member->leave("its process left");
+    leave(victim);
+  }
+
   void turn() {
     const std::uint32_t m = static_cast<std::uint32_t>(pick(ones_.size()));
-    if (!ones_[m].killed && !ones_[m].stopped) {
+    if (!ones_[m].killed && !ones_[m].stopped && !ones_[m].went) {
       ones_[m].member->poll();
       ones_[m].member->progress();
     }
@@ -96,12 +107,12 @@ class LostMembers {
     if (ones_[m].member->closing() && pick(20) == 0) leave(m);
   }
 
-  // Everybody but those that were killed comes to an end.
+  // Everybody but those that were killed, or went, comes to an end.
   bool run_to_end() {
     for (int turns = 0; turns < 400'000; ++turns) {
       turn();
       if (turns % 100 == 0 && std::ranges::all_of(ones_, [](const One& one) {
-            return one.killed || one.member->closing().has_value();
+            return one.killed || one.went || one.member->closing().has_value();
           })) {
         return true;
       }
@@ -110,7 +121,8 @@ class LostMembers {
   }
 
   bool was_lost(std::uint32_t m) const { return ones_[m].lost; }
-  bool was_killed(std::uint32_t m) const { return ones_[m].killed; }
+  // Then its end is not looked at.
+  bool was_killed(std::uint32_t m) const { return ones_[m].killed || ones_[m].went; }
   const hw::GroupClosing& closing(std::uint32_t m) const { return *ones_[m].member->closing(); }
   const testing::Receiver& receiver(std::uint32_t m) const { return ones_[m].receiver; }
 
@@ -120,8 +132,9 @@ class LostMembers {
     std::unique_ptr<hw::GroupMember> member;
     bool killed = false;
     bool stopped = false;
-    bool lost = false;  // killed, or was stopped
-    bool left = false;
+    bool lost = false;  // killed, went, or was stopped
+    bool went = false;  // before its group had ended
+    bool left = false;  // went, or its group had ended: it answers nothing any more
   };
   struct Untold {
     std::uint32_t at = 0;
@@ -134,11 +147,11 @@ class LostMembers {
     if (!ones_[from].killed && !cut_[wire(from, to)]) wires_[wire(from, to)].push_back(control);
   }
 
-  // Its group has ended; it answers nothing any more.
   void leave(std::uint32_t m) {
     if (ones_[m].killed || std::exchange(ones_[m].left, true)) return;
-    for (std::uint32_t to = 0; to < ones_.size(); ++to)
+    for (std::uint32_t to = 0; to < ones_.size(); ++to) {
       say(m, to, {{hw::GroupWord::kLeft, 0, {}}, 0});
+    }
   }
 
   void lose(std::uint32_t victim) {
@@ -221,14 +234,15 @@ TEST(GroupSurvivors, AreOfOneMindWhoeverIsLost) {
       if (v == victims.size()) break;
       const std::uint64_t turns = draw() % (1 + 250 * shape.members);
       for (std::uint64_t t = 0; t < turns; ++t) group.turn();
-      const bool kills = draw() % 3 != 0;
-      story +=
-          fmt::format(", rank {} {} after {}", victims[v], kills ? "killed" : "stopped", turns);
-      if (kills) {
-        group.kill(victims[v]);
-      } else {
-        group.suspect(victims[v]);
-      }
+      enum Fate { kKilled, kStopped, kGone, kGoneAndKilled };
+      constexpr Fate kFates[] = {kKilled,  kKilled, kKilled,       kStopped,
+                                 kStopped, kGone,   kGoneAndKilled};
+      const Fate fate = kFates[draw() % std::size(kFates)];
+      constexpr const char* kNames[] = {"killed", "stopped", "gone", "gone and killed"};
+      story += fmt::format(", rank {} {} after {}", victims[v], kNames[fate], turns);
+      if (fate == kStopped) group.suspect(victims[v]);
+      if (fate == kGone || fate == kGoneAndKilled) group.go(victims[v]);
+      if (fate == kKilled || fate == kGoneAndKilled) group.kill(victims[v]);
     }
     SCOPED_TRACE(fmt::format("seed {}: {} of {} members, {} messages{}{}{}", seed, shape.pattern,
                              shape.members, sent, shape.atomic ? ", atomic" : "",

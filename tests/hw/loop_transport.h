@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Loop {
     hw::WorkRequest request;
     std::vector<hw::Segment> segments;
     LoopTransport* at = nullptr;
+    std::weak_ptr<const bool> open;  // until the transport ends, and its memory with it
   };
   struct Channel {
     std::deque<Half> sends;
@@ -78,7 +80,7 @@ class LoopTransport final : public hw::Transport {
       ++taken;
       posted.push_back(request);
       posted.back().local = {};
-      start({request, {request.local.begin(), request.local.end()}, this});
+      start({request, {request.local.begin(), request.local.end()}, this, open_});
     }
     return taken;
   }
@@ -169,6 +171,10 @@ class LoopTransport final : public hw::Transport {
         complete(half);
       }
     }
+    for (std::deque<Loop::Half>* const halves :
+         {&channel.sends, &channel.receives, &channel.write_receives}) {
+      while (!halves->empty() && halves->front().open.expired()) halves->pop_front();
+    }
     while (!channel.sends.empty() && !channel.receives.empty()) {
       const Loop::Half send = channel.sends.front();
       const Loop::Half receive = channel.receives.front();
@@ -187,6 +193,7 @@ class LoopTransport final : public hw::Transport {
   }
 
   Loop& loop_;
+  const std::shared_ptr<const bool> open_ = std::make_shared<bool>(true);
   std::deque<hw::Completion> ready_;
 };
 
