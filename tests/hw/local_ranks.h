@@ -217,10 +217,12 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
     pids.push_back(pid);
   }
   const auto deadline = std::chrono::steady_clock::now() + timeout;
+  bool late = false;
   const auto receive = [&](std::uint32_t r, Bytes& bytes) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
     if (!readable(fds[r], static_cast<int>(std::max<std::int64_t>(0, left.count())))) {
+      late = true;
       if (reports[r].error.empty()) reports[r].error = "not through in time";
       return false;
     }
@@ -244,6 +246,10 @@ inline std::vector<RankReport> run_locally(const sched::Schedule& schedule,
   Bytes word;
   for (std::uint32_t r = 0; met && r < ranks; ++r) met = receive(r, word);
   for (std::uint32_t r = 0; met && r < ranks; ++r) send_bytes(fds[r], nullptr, 0);
+  // Those behind one that was late were not asked.
+  for (RankReport& report : reports) {
+    if (late && report.error.empty()) report.error = "not through in time";
+  }
   bool all = met;
   for (std::uint32_t r = 0; met && r < ranks; ++r) {
     Bytes transport;
