@@ -12,7 +12,7 @@ namespace slackline::hw {
 Inbox::Inbox(std::uint32_t rank, std::uint32_t ranks)
     : rank_(rank),
       unread_(ranks, 0),
-      gone_(ranks, false),
+      gone_(ranks),
       lost_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!lost_event_) {
     throw EnvironmentError(
@@ -63,9 +63,9 @@ void Inbox::leave(std::uint32_t rank) {
 void Inbox::lose(const Loss& loss) {
   {
     const std::lock_guard lock(mutex_);
-    gone_[loss.rank] = true;
     losses_.push_back(loss);
     any_lost_.store(true, std::memory_order_release);
+    gone_[loss.rank] = true;  // who sees that has any_lost(), too
   }
   eventfd_write(lost_event_.get(), 1);
   changed_.notify_all();
@@ -102,11 +102,6 @@ std::optional<Bytes> Inbox::take_within(std::chrono::milliseconds time, const Ro
 std::vector<Loss> Inbox::lost() const {
   const std::lock_guard lock(mutex_);
   return losses_;
-}
-
-bool Inbox::is_gone(std::uint32_t rank) const {
-  const std::lock_guard lock(mutex_);
-  return gone_[rank];
 }
 
 void Inbox::throw_if_lost() const {

@@ -52,8 +52,8 @@ class Inbox {
 
   bool any_lost() const { return any_lost_.load(std::memory_order_acquire); }
   std::vector<Loss> lost() const;
-  /// Lost, or has left.
-  bool is_gone(std::uint32_t rank) const;
+  /// Lost, or has left. If it is lost, lost() says so from here on. Cheap.
+  bool is_gone(std::uint32_t rank) const { return gone_[rank].load(std::memory_order_acquire); }
   void throw_if_lost() const;
   int lost_descriptor() const { return lost_event_.get(); }
 
@@ -67,9 +67,9 @@ class Inbox {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Row, std::deque<Bytes>> rows_;
-  std::vector<std::uint64_t> unread_;  // by rank
-  std::uint64_t all_unread_ = 0;       // but for this rank's own
-  std::vector<bool> gone_;             // by rank
+  std::vector<std::uint64_t> unread_;    // by rank
+  std::uint64_t all_unread_ = 0;         // but for this rank's own
+  std::vector<std::atomic<bool>> gone_;  // by rank; written under the mutex
   std::vector<Loss> losses_;
   std::atomic<bool> any_lost_{false};
   Descriptor lost_event_;
