@@ -214,11 +214,16 @@ class Validate : public Command {
     console.phase("analysing");
     analysis::TimedSlack slack = analysis::timed_slack(of, trace);
     const bool explained = analysis::explains(slack);
-    std::vector<DelayPrediction> predictions = {
-        {"order as it was", std::move(slack.total_float_s)}};
+    std::vector<DelayPrediction> predictions;
+    const auto predict = [&](std::string_view name) {
+      std::vector<double> trial_float_s = analysis::trial_floats_s(of, slack);
+      predictions.push_back(
+          {std::string(name), std::move(slack.total_float_s), std::move(trial_float_s)});
+    };
+    predict("order as it was");
     if (!explained) {
       slack = analysis::timed_slack(of, trace, analysis::WireTimes::kRun);
-      predictions.push_back({"order and rates as they were", std::move(slack.total_float_s)});
+      predict("order and rates as they were");
     }
     std::vector<machine::OpDelay> trials =
         wanted.trials(predictions.front().float_s, trace.makespan_s());
@@ -262,7 +267,7 @@ class Validate : public Command {
                                  Console& console) {
     console.phase("foreseeing");
     const analysis::DelayedRuns runs(setting);
-    DelayPrediction prediction{"each delay run by the flow engine", {}, {}};
+    DelayPrediction prediction{"each delay run by the flow engine", {}};
     for (const double makespan_s : runs.makespans_s(trials, jobs)) {
       prediction.shift_s.push_back(makespan_s - runs.undelayed().makespan_s());
     }

@@ -116,7 +116,8 @@ FoundFloats RealCosts::exact_floats(const SlackRun& run, const analysis::Delayed
     console.progress("looking for floats", done, found.ops.size());
   });
   const analysis::TimedSlack frozen = run.slack(std::nullopt);
-  for (const sched::OpId op : found.ops) found.frozen_s.push_back(frozen.total_float_s[op.value]);
+  const std::vector<double> frozen_s = analysis::trial_floats_s(run.setting, frozen);
+  for (const sched::OpId op : found.ops) found.frozen_s.push_back(frozen_s[op.value]);
   return found;
 }
 

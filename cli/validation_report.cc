@@ -34,7 +34,7 @@ double cleaned_s(double error_s, double makespan_s) {
 }  // namespace
 
 std::vector<double> DelayPrediction::errors_s(const analysis::Validation& validation) const {
-  if (shift_s.empty()) return analysis::errors_of(validation, float_s);
+  if (shift_s.empty()) return analysis::errors_of(validation, trial_floats_s());
   std::vector<double> errors;
   for (std::size_t i = 0; i < validation.trials.size(); ++i) {
     errors.push_back(validation.trials[i].shift_s - shift_s[i]);
@@ -176,7 +176,8 @@ void ValidationReport::say(Answer& answer) const {
       {"order_kept", nullptr, [&](auto i) { return trials[i].order_kept; }},
       {nullptr, "order", [&](auto i) { return trials[i].order_kept ? "kept" : "changed"; },
        Align::kLeft},
-      {"shared", nullptr, [&](auto i) { return trials[i].shared; }}};
+      {"shared", nullptr, [&](auto i) { return trials[i].shared; }},
+      {"rates_kept", nullptr, [&](auto i) { return trials[i].rates_kept; }}};
   columns.insert(columns.end(), more.begin(), more.end());
   answer.list("ops", rows_of(trials.size()), columns);
   Rows worst = most_first(
@@ -207,10 +208,14 @@ std::string ValidationReport::spread_table() const {
     const std::vector<double> of = errors_s(p);
     if (predictions.size() > 1) table.add({predictions[p].name});
     add("all", analysis::spread_of(validation, of));
-    const auto kept = [](const TrialResult& r) { return r.order_kept && !r.shared; };
+    const auto kept = [](const TrialResult& r) { return r.is_exact(); };
+    const auto rates = [](const TrialResult& r) {
+      return r.order_kept && !r.shared && !r.rates_kept;
+    };
     const auto shared = [](const TrialResult& r) { return r.order_kept && r.shared; };
     const auto changed = [](const TrialResult& r) { return !r.order_kept; };
     add("  order kept", analysis::spread_of(validation, of, kept));
+    add("  order kept, rates changed", analysis::spread_of(validation, of, rates));
     add("  order kept, links shared", analysis::spread_of(validation, of, shared));
     add("  order changed", analysis::spread_of(validation, of, changed));
   }

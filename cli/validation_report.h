@@ -17,15 +17,20 @@ namespace slackline::cli {
 /// A way to predict what each delay costs; several stand side by side.
 struct DelayPrediction {
   std::string name;
-  /// By operation: what a delay costs is what it has beyond the float. Empty if `shift_s` says it.
+  /// By operation: the total float. Empty if `shift_s` says what delays cost.
   std::vector<double> float_s;
+  /// By operation: what a delay costs is what it has beyond this. Empty if that is the float.
+  std::vector<double> trial_float_s = {};
   /// By trial; empty if the floats say it.
   std::vector<double> shift_s = {};
 
   double predicted_s(const analysis::Validation& validation, std::size_t trial) const {
     if (!shift_s.empty()) return shift_s[trial];
     const analysis::TrialResult& result = validation.trials[trial];
-    return analysis::predicted_shift_s(result, float_s[result.trial.op.value]);
+    return analysis::predicted_shift_s(result, trial_floats_s()[result.trial.op.value]);
+  }
+  const std::vector<double>& trial_floats_s() const {
+    return trial_float_s.empty() ? float_s : trial_float_s;
   }
   /// Measured less predicted, by trial.
   std::vector<double> errors_s(const analysis::Validation& validation) const;
@@ -33,8 +38,8 @@ struct DelayPrediction {
 
 /// What an operation's error is held to.
 struct ValidationTolerance {
-  /// Of every operation, as a share of the makespan. Without it, those whose delay left the order
-  /// as it was, with nothing shared, are held to analysis::exact_within_s() …
+  /// Of every operation, as a share of the makespan. Without it, those whose delay left order and
+  /// rates as they were, with nothing shared, are held to analysis::exact_within_s() …
   std::optional<double> given;
   /// … and the others, for which the prediction's assumption does not hold, to this share.
   static constexpr double kElsewhere = 0.1;
@@ -47,8 +52,7 @@ struct ValidationTolerance {
   double bound_s(const analysis::TrialResult& result, double makespan_s) const {
     if (noise_s) return *noise_s + given.value_or(kElsewhere) * makespan_s;
     if (given) return *given * makespan_s;
-    return result.order_kept && !result.shared ? analysis::exact_within_s(makespan_s)
-                                               : kElsewhere * makespan_s;
+    return result.is_exact() ? analysis::exact_within_s(makespan_s) : kElsewhere * makespan_s;
   }
 };
 

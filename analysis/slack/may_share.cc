@@ -61,6 +61,16 @@ double highest_rate(const machine::Paths& paths, machine::PathId path) {
   return rate;
 }
 
+// Whether the time at which a message goes decides how long it takes, or whether it arrives. A host
+// that fails takes everything of its ranks with it.
+bool may_meet_other_rates(const sched::Schedule& schedule, const machine::Paths& paths) {
+  if (paths.may_fail()) return true;
+  return std::ranges::any_of(schedule.ops(), [&](const sched::Op& op) {
+    return sched::is_initiator(op.kind) &&
+           paths[paths.of(op.channel, sched::has_reply(op.kind))].change_count != 0;
+  });
+}
+
 }  // namespace
 
 std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& setting,
@@ -120,10 +130,15 @@ std::optional<std::string> shared_link_name(const machine::Setting& setting) {
 }
 
 std::optional<std::string> why_no_promise(const machine::Setting& setting) {
-  const auto link = shared_link_name(setting);
-  if (!link) return std::nullopt;
-  return fmt::format("messages may share links ({} is one), and a delay changes who shares when",
-                     *link);
+  const machine::Paths paths(setting);
+  if (const auto link = link_that_may_be_shared(setting, paths)) {
+    return fmt::format("messages may share links ({} is one), and a delay changes who shares when",
+                       setting.wiring.links()[link->value].name);
+  }
+  if (may_meet_other_rates(setting.schedule, paths)) {
+    return "rates change, or ways are cut, at given times, and a delay changes what messages meet";
+  }
+  return std::nullopt;
 }
 
 }  // namespace slackline::analysis

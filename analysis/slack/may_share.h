@@ -1,4 +1,5 @@
-// Whether the messages of a schedule can ever share a link of a network, whatever delays do.
+// Whether the messages of a schedule can ever share a link of a network, or meet other rates,
+// whatever delays do: then a float is no promise.
 #pragma once
 
 #include <optional>
@@ -24,7 +25,8 @@ std::optional<machine::LinkId> link_that_may_be_shared(const machine::Setting& s
 std::optional<std::string> shared_link_name(const machine::Setting& setting);
 
 /// Why a delay within its float may cost time all the same; nothing where no message can ever share
-/// a link. It ends a sentence: "messages may share links (rack-0.up)".
+/// a link, and no rate changes and no way is cut at a given time. It ends a sentence: "messages may
+/// share links (rack-0.up)".
 std::optional<std::string> why_no_promise(const machine::Setting& setting);
 
 }  // namespace slackline::analysis

@@ -16,6 +16,10 @@ struct TimedSlack {
   std::vector<double> total_float_s;
   /// … and no event of any other operation moves.
   std::vector<double> free_float_s;
+  /// How much longer it can hold its lane and the schedule still ends on time. A calculation, a
+  /// copy or a reduction is issued as it begins: what waits for its issue alone is not held up
+  /// then. Of all others it is the total float, as they are issued when they leave their lane.
+  std::vector<double> hold_float_s;
   /// Of messages, how far their first byte on the wire can slip, where the issue of one may still
   /// wait for its NIC; of gets and atomics the reply's. NaN for operations that send nothing.
   std::vector<double> message_float_s;

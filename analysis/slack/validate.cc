@@ -60,6 +60,50 @@ bool ports_shared(const machine::Setting& setting, const machine::Paths& paths,
   return false;
 }
 
+// Whether every message that passes a way whose rate a plan changes was on it for as long as in the
+// run without the trial, and nothing was lost. Where nothing changes, it is so without a look.
+class Rates {
+ public:
+  Rates(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace)
+      : paths_(paths), may_fail_(paths.may_fail()) {
+    const sched::Schedule& schedule = setting.schedule;
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const sched::Op& op = schedule.ops()[i];
+      if (!sched::is_initiator(op.kind)) continue;
+      const machine::PathId way = paths.of(op.channel, sched::has_reply(op.kind));
+      if (paths[way].change_count == 0) continue;
+      const std::uint64_t bytes = schedule.payload_bytes(op);
+      passages_.push_back({i, way, bytes, alone_s(trace, i, way, bytes)});
+    }
+  }
+
+  bool are_kept_by(const sched::Trace& trace) const {
+    if (may_fail_ && !std::isfinite(trace.makespan_s())) return false;
+    return std::ranges::all_of(passages_, [&](const Passage& p) {
+      const double took_s = alone_s(trace, p.op, p.way, p.bytes);
+      return std::abs(took_s - p.took_s) <= machine::kInstant_s;
+    });
+  }
+
+ private:
+  struct Passage {
+    std::uint32_t op;
+    machine::PathId way;
+    std::uint64_t bytes;
+    double took_s;
+  };
+
+  double alone_s(const sched::Trace& trace, std::uint32_t op, machine::PathId way,
+                 std::uint64_t bytes) const {
+    const double begin_s = trace.ops[op].wire_s;
+    return paths_.sent_s(begin_s, way, bytes) - begin_s;
+  }
+
+  const machine::Paths& paths_;
+  bool may_fail_;
+  std::vector<Passage> passages_;
+};
+
 // How long the operation waited for its lane.
 double wait_s(const machine::Setting& setting, const machine::Delays& delays,
               const sched::Trace& trace, OpId id) {
@@ -155,13 +199,16 @@ Validation run_trials(const machine::Setting& setting, const sched::Trace& trace
   const machine::Paths paths(setting);
   const bool fair = setting.platform.nic == machine::NicDiscipline::kFair;
 
+  const Rates rates(setting, paths, trace);
+
   const machine::TraceReading reading{
-      3, [&](const sched::Trace& run, std::span<double> kept) {
+      4, [&](const sched::Trace& run, std::span<double> kept) {
         kept[0] = run.makespan_s();
         kept[1] = order.is_kept_by(schedule, run) ? 1 : 0;
         const bool at_ports = run.contended || (fair && ports_shared(setting, paths, run));
         const bool shared = shares(setting, paths, run, at_ports);
         kept[2] = shared ? 1 : 0;
+        kept[3] = rates.are_kept_by(run) ? 1 : 0;
       }};
   const machine::Delays delays(setting);
   // Where posts wait for a lock, that is after the lane's delay, and takes it up.
@@ -174,16 +221,25 @@ Validation run_trials(const machine::Setting& setting, const sched::Trace& trace
     const double absorbed_s = !trials[i].whole_lane ? wait_s(setting, delays, trace, op)
                               : locked ? trace.ops[op.value].issued_s - unlocked_s[op.value]
                                        : 0;
-    validation.trials.push_back({trials[i], absorbed_s, kept[3 * i] - validation.makespan_s,
-                                 kept[3 * i + 1] != 0, kept[3 * i + 2] != 0});
+    const double* of = &kept[4 * i];
+    validation.trials.push_back(
+        {trials[i], absorbed_s, of[0] - validation.makespan_s, of[1] != 0, of[2] != 0, of[3] != 0});
   }
   return validation;
 }
 
 double exact_within_s(double makespan_s) { return 1e-9 * makespan_s + 10 * machine::kInstant_s; }
 
-double predicted_shift_s(const TrialResult& result, double total_float_s) {
-  return std::max(0.0, sched::seconds(result.trial.by) - result.absorbed_s - total_float_s);
+std::vector<double> trial_floats_s(const machine::Setting& setting, const TimedSlack& slack) {
+  std::vector<double> floats_s = slack.total_float_s;
+  for (std::uint32_t i = 0; i < floats_s.size(); ++i) {
+    if (delays_lane(setting, OpId(i))) floats_s[i] = slack.hold_float_s[i];
+  }
+  return floats_s;
+}
+
+double predicted_shift_s(const TrialResult& result, double float_s) {
+  return std::max(0.0, sched::seconds(result.trial.by) - result.absorbed_s - float_s);
 }
 
 std::vector<double> errors_of(const Validation& validation, std::span<const double> float_s) {

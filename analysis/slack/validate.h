@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/slack/timed_slack.h"
 #include "machine/engine.h"
 #include "sched/trace.h"
 
@@ -23,12 +24,12 @@ enum class OpChoice : std::uint8_t {
 std::vector<sched::OpId> choose_ops(std::span<const double> float_s, OpChoice choice,
                                     std::uint32_t count, std::uint64_t seed);
 
-/// Whether a delay of the operation has to hold its lane, for its issue to slip by just as much in
-/// the order of the run: what is posted takes lane time that others wait for.
+/// Whether a delay of the operation has to hold its lane, for it to slip by just as much in the
+/// order of the run: it takes lane time that others wait for.
 bool delays_lane(const machine::Setting& setting, sched::OpId op);
 
-/// A delay of the operation of which its issue slips by just as much: of its lane, if it takes lane
-/// time.
+/// A delay of the operation of which its issue slips by just as much, or the end of what is issued
+/// as it begins: of its lane, if it takes lane time.
 machine::OpDelay trial_of(const machine::Setting& setting, sched::OpId op, sched::Time by);
 /// The same for every operation, in order.
 std::vector<machine::OpDelay> trials_of_all(const machine::Setting& setting, sched::Time by);
@@ -43,6 +44,12 @@ struct TrialResult {
   bool order_kept = false;
   /// Large messages shared a link or, of fair NICs, a port.
   bool shared = false;
+  /// No message met other rates than without it, and nothing was lost: a plan may change rates, or
+  /// cut ways, at given times.
+  bool rates_kept = true;
+
+  /// Whether a prediction by floats of the machine model is exact.
+  bool is_exact() const { return order_kept && !shared && rates_kept; }
 };
 
 struct Validation {
@@ -61,9 +68,13 @@ Validation run_trials(const machine::Setting& setting, const sched::Trace& trace
 /// some instants, since events within 1 ps of each other are one.
 double exact_within_s(double makespan_s);
 
-/// max(0, d − float), with d what the issue slips by: what the delay costs while the order on lanes
-/// and ports stays as it is.
-double predicted_shift_s(const TrialResult& result, double total_float_s);
+/// Of every operation, how far what a trial_of() it moves can slip: its issue, or where a delay of
+/// the lane does not move that (TimedSlack::hold_float_s), its end and what is next on the lane.
+std::vector<double> trial_floats_s(const machine::Setting& setting, const TimedSlack& slack);
+
+/// max(0, d − float), with d what the issue slips by, or the lane is held longer: what the delay
+/// costs while the order on lanes and ports stays as it is. `float_s` is of trial_floats_s().
+double predicted_shift_s(const TrialResult& result, double float_s);
 
 /// How far a prediction was off, over trials. Quantiles are of absolute values: the least that at
 /// least so many trials do not exceed. All 0 over none.
@@ -75,8 +86,7 @@ struct ErrorSpread {
   std::uint64_t below = 0;
 };
 
-/// Measured less predicted, of every trial. `float_s` is any prediction of the total float, of
-/// every operation of the schedule.
+/// Measured less predicted, of every trial. `float_s` is any prediction of trial_floats_s().
 std::vector<double> errors_of(const Validation& validation, std::span<const double> float_s);
 
 /// Over the trials that `counts` takes, or all without it.

@@ -101,6 +101,37 @@ class Reports(ProgramCase):
                 self.assertEqual(found["of_frozen_run_only"], said)
                 self.assertEqual("share links" in (found["of_frozen_run_only_because"] or ""), said)
 
+    def test_floats_are_no_promise_where_rates_change_at_given_times(self):
+        # Two chains: the second message of the shorter one may go at a tenth of the rate.
+        self.write("two.slackline", """slackline schedule 1
+ranks 4
+buffer 0 rank 0 bytes 100000
+buffer 1 rank 1 bytes 100000
+buffer 2 rank 2 bytes 400000
+buffer 3 rank 3 bytes 400000
+channel 0 from 0 to 1
+channel 1 from 2 to 3
+rank 0
+  0 put on 0 reads 0[0+100000] writes 1[0+100000]
+rank 2
+  1 put on 1 reads 2[0+400000] writes 3[0+400000]
+pre 0[0+100000] value 0
+pre 2[0+400000] value 1
+""")
+        call = ["two.slackline", "-p", "star:rate=8Gbps,latency=1us",
+                "--link-rate", "link=host-0.out,rate=800Mbps,at=110us"]
+        found = self.document("slack", *call)
+        self.assertGreater(found["total_float_s"][0], 290e-6)
+        self.assertTrue(found["of_frozen_run_only"])
+        self.assertIn("no promise: rates change, or ways are cut, at given times",
+                      self.good("slack", *call).splitlines()[1])
+        before = self.document("simulate", *call)["makespan_s"]
+        after = self.document("simulate", *call, "--delay", "op=0,by=100us")["makespan_s"]
+        self.assertGreater(after - before, 600e-6)
+        trial = self.document("validate", *call, "--on", "flow", "--ops", "all", "--delay", "100us",
+                              code=1)
+        self.assertEqual([op["rates_kept"] for op in trial["ops"]], [False, True])
+
     def test_a_delay_within_the_float_that_costs_time(self):
         if "with SimGrid" not in self.good("--version"):
             self.skipTest("built without SimGrid")

@@ -49,8 +49,8 @@ Held hold(const Schedule& schedule, const Platform& platform, const machine::Del
           const std::vector<OpId>& ops, double times, Time otherwise, std::uint32_t jobs = 1) {
   const machine::Wiring wiring(platform, schedule.rank_count());
   const sched::Trace base = analysis::run_analytic({schedule, platform, plan});
-  const std::vector<double> float_s =
-      analysis::timed_slack({schedule, platform, plan}, base).total_float_s;
+  const analysis::TimedSlack slack = analysis::timed_slack({schedule, platform, plan}, base);
+  const std::vector<double>& float_s = slack.total_float_s;
   std::vector<machine::OpDelay> trials;
   for (const OpId op : ops) {
     const double by_s = times * float_s[op.value];
@@ -62,7 +62,8 @@ Held hold(const Schedule& schedule, const Platform& platform, const machine::Del
   Held held{analysis::run_trials({schedule, platform, wiring, plan}, base, trials,
                                  analysis::kAnalyticEngine, runs),
             {}};
-  held.errors_s = analysis::errors_of(held.validation, float_s);
+  held.errors_s =
+      analysis::errors_of(held.validation, analysis::trial_floats_s({schedule, platform}, slack));
   return held;
 }
 

@@ -138,6 +138,68 @@ TEST(RunTrials, ByHand) {
   EXPECT_TRUE(tried(schedule, platform(), {}).trials.empty());
 }
 
+TEST(RunTrials, ACalculationIsIssuedBeforeADelayOfItsLane) {
+  // What waits for the issue of the first is not late with it; what is next on its lane is.
+  Program p(1);
+  const OpId first = p.calc(0, us(4));
+  const OpId other = p.calc(0, us(10), 1);
+  const OpId next = p.calc(0, us(3));
+  p.after({first}, other, sched::On::kIssued);
+  const sched::Schedule schedule = p.build();
+  const machine::Platform on = platform();
+  const machine::Setting setting(schedule, on);
+  const TimedSlack slack = timed_slack(setting, run_analytic(setting));
+  const std::vector<double> floats_s = trial_floats_s(setting, slack);
+  const double total_us[] = {0, 0, 3};
+  const double trial_us[] = {3, 0, 3};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(slack.total_float_s[i], total_us[i] * 1e-6, 1e-15) << i;
+    EXPECT_NEAR(floats_s[i], trial_us[i] * 1e-6, 1e-15) << i;
+  }
+  const Validation found = tried(
+      schedule, on,
+      {{first, us(2), true}, {first, us(5), true}, {other, us(1), true}, {next, us(4), true}});
+  const double shift_us[] = {0, 2, 1, 1};
+  const std::vector<double> errors_s = errors_of(found, floats_s);
+  ASSERT_EQ(errors_s.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(found.trials[i].is_exact()) << i;
+    EXPECT_NEAR(found.trials[i].shift_s, shift_us[i] * 1e-6, 1e-15) << i;
+    EXPECT_NEAR(errors_s[i], 0, 1e-15) << i;
+  }
+}
+
+TEST(RunTrials, AMessageThatMeetsAnotherRateIsNoneOfWhichFloatsTell) {
+  // 10 us at first; from 5 us on its link has half the rate, and from 25 us on none.
+  Program p(2);
+  const auto channel = p.channel(0, 1);
+  const OpId send = p.send(channel, 10'000);
+  const OpId recv = p.recv(channel, 10'000);
+  const sched::Schedule schedule = p.build();
+  const machine::Platform on = platform();
+  const machine::Wiring wiring(on, 2);
+  machine::DelayPlan plan;
+  plan.link_rates.push_back({"host-0.out", {4'000'000'000}, us(5)});
+  machine::DelayPlan cut = plan;
+  cut.failures.push_back({"host-0.out", sched::RankId::none(), us(25)});
+  for (const machine::DelayPlan& with : {plan, cut}) {
+    const machine::Setting setting(schedule, on, wiring, with);
+    const Validation found =
+        run_trials(setting, run_analytic(setting),
+                   std::vector<machine::OpDelay>{
+                       {send, us(1), true}, {recv, us(1), true}, {send, us(30), true}},
+                   kAnalyticEngine, {});
+    ASSERT_EQ(found.trials.size(), 3u);
+    EXPECT_TRUE(found.trials[0].order_kept);
+    EXPECT_NEAR(found.trials[0].shift_s, 2e-6, 1e-15);
+    EXPECT_FALSE(found.trials[0].is_exact());
+    EXPECT_NEAR(found.trials[1].shift_s, 0, 1e-15);
+    EXPECT_TRUE(found.trials[1].is_exact());
+    EXPECT_EQ(std::isfinite(found.trials[2].shift_s), with.failures.empty());
+    EXPECT_FALSE(found.trials[2].is_exact());
+  }
+}
+
 TEST(RunTrials, FairPortsAreSharedByLargeMessagesThatMeet) {
   // Two messages into rank 0, of 10 us each; the second leaves `later` after the first.
   const auto shared = [](double later_us, std::uint64_t bytes, const char* nic) {

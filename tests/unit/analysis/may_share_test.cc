@@ -117,6 +117,31 @@ TEST(MayShare, SlowPairsNeedLessAndSlowLinksHaveLess) {
 }
 
 // No run in which messages shared a link is without one that they may share.
+// A message that goes later may take longer, or be lost, with all links to itself.
+TEST(MayShare, NoPromiseIsGivenWhereRatesChangeAtGivenTimes) {
+  const Schedule schedule = schedule_of({{0, 1}});
+  const Platform platform = machine::load_platform(kStar);
+  const Wiring wiring(platform, schedule.rank_count());
+  const auto why = [&](const DelayPlan& plan) {
+    return why_no_promise({schedule, platform, wiring, plan}).value_or("");
+  };
+  EXPECT_EQ(why({}), "");
+  const auto rate_of = [](const char* link, sched::Time at) {
+    DelayPlan plan;
+    plan.link_rates.push_back({link, {1'000'000'000}, at});
+    return plan;
+  };
+  EXPECT_EQ(
+      why(rate_of("host-0.out", testing::us(5))),
+      "rates change, or ways are cut, at given times, and a delay changes what messages meet");
+  // From the beginning on it is a rate like another, and a link without messages keeps none.
+  EXPECT_EQ(why(rate_of("host-0.out", sched::Time{0})), "");
+  EXPECT_EQ(why(rate_of("host-2.out", testing::us(5))), "");
+  DelayPlan cut;
+  cut.failures.push_back({"", sched::RankId(1), testing::us(50)});
+  EXPECT_NE(why(cut), "");
+}
+
 TEST(MayShare, HoldsForRandomRuns) {
   int shared = 0;
   int never = 0;
