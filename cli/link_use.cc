@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "analysis/engines/sent_together.h"
@@ -11,12 +12,6 @@
 
 namespace slackline::cli {
 namespace {
-
-// How often an operation's message began to leave, as the load of links has it.
-std::uint64_t times_begun(const sched::Trace* trace, std::uint32_t op) {
-  if (trace == nullptr) return 1;
-  return std::isfinite(trace->ops[op].wire_s) ? trace->ops[op].attempts : 0;
-}
 
 // What an operation's message takes out of one NIC and into another, so many times.
 void add_bytes(const sched::Schedule& schedule, sched::OpId op, std::uint64_t times,
@@ -30,6 +25,32 @@ void add_bytes(const sched::Schedule& schedule, sched::OpId op, std::uint64_t ti
   throw InputError(fmt::format(
       "{}: {} bytes, {} times: its rank's NIC carries 2^64 bytes or more; expected less",
       sched::describe(schedule, op), payload, times));
+}
+
+using Ends = std::pair<std::uint32_t, std::uint32_t>;
+
+// What messages take out of and into places, which are ranks or NICs. `ends_of` an operation: from
+// which to which its message goes, if it counts; `on_wire` of an operation: what so many bytes
+// of it are there.
+template <class EndsOf, class OnWire>
+LinkUse carried(const sched::Schedule& schedule, const sched::Trace* trace, std::size_t places,
+                const EndsOf& ends_of, const OnWire& on_wire) {
+  using Bytes = std::vector<std::uint64_t>;
+  using WireBytes = std::vector<double>;
+  LinkUse use{Bytes(places), Bytes(places), WireBytes(places), WireBytes(places)};
+  const analysis::SentTogether together(schedule, trace);
+  analysis::each_sent(
+      schedule, trace, [&](sched::OpId id, const sched::Op& op, std::uint64_t times) {
+        const std::optional<Ends> ends = ends_of(op);
+        if (!ends) return;
+        const auto [from, to] = *ends;
+        add_bytes(schedule, id, times, use.out_bytes[from], use.in_bytes[to]);
+        if (!together.stands_for_all(id)) return;
+        const double bytes = on_wire(op, together.bytes(id)) * static_cast<double>(times);
+        use.out_wire_bytes[from] += bytes;
+        use.in_wire_bytes[to] += bytes;
+      });
+  return use;
 }
 
 // Of every NIC: the fastest of the links by which ways leave it, or with `in` reach it; 0 if none
@@ -78,29 +99,14 @@ std::vector<double> mean_bytes_per_s(const machine::Wiring& wiring, const machin
 
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
                  const sched::Trace* trace, const machine::Framing& framing) {
-  LinkUse use;
-  use.out_bytes.resize(schedule.rank_count());
-  use.in_bytes.resize(schedule.rank_count());
-  use.out_wire_bytes.resize(schedule.rank_count());
-  use.in_wire_bytes.resize(schedule.rank_count());
-  const analysis::SentTogether together(schedule, trace);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind)) continue;
+  const auto ends_of = [&](const sched::Op& op) {
     const sched::Channel& channel = schedule.channel(op.channel);
-    sched::RankId from = channel.src;
-    sched::RankId to = channel.dst;
-    if (node.is_local(from, to)) continue;
-    if (op.kind == sched::OpKind::kGet || sched::is_atomic(op.kind)) std::swap(from, to);
-    const std::uint64_t times = times_begun(trace, i);
-    add_bytes(schedule, sched::OpId(i), times, use.out_bytes[from.value], use.in_bytes[to.value]);
-    if (!together.stands_for_all(sched::OpId(i))) continue;
-    const double wire_bytes =
-        framing.wire_bytes(together.bytes(sched::OpId(i))) * static_cast<double>(times);
-    use.out_wire_bytes[from.value] += wire_bytes;
-    use.in_wire_bytes[to.value] += wire_bytes;
-  }
-  return use;
+    if (node.is_local(channel.src, channel.dst)) return std::optional<Ends>();
+    const Ends ends(channel.src.value, channel.dst.value);
+    return std::optional(sched::has_reply(op.kind) ? Ends(ends.second, ends.first) : ends);
+  };
+  return carried(schedule, trace, schedule.rank_count(), ends_of,
+                 [&](const sched::Op&, std::uint64_t bytes) { return framing.wire_bytes(bytes); });
 }
 
 std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
@@ -128,39 +134,29 @@ std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
 
 NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
                const machine::Paths& paths, const sched::Trace* trace, double makespan_s) {
-  NicUse use;
-  const std::uint32_t nics = paths.nic_count();
-  use.out_bytes.resize(nics);
-  use.in_bytes.resize(nics);
-  std::vector<double> out_wire_bytes(nics);
-  std::vector<double> in_wire_bytes(nics);
-  const analysis::SentTogether together(schedule, trace);
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind)) continue;
-    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    if (paths[path].local) continue;
-    const std::uint64_t times = times_begun(trace, i);
-    const machine::NicId out = paths[path].src_nic;
-    const machine::NicId into = paths[path].dst_nic;
-    add_bytes(schedule, sched::OpId(i), times, use.out_bytes[out.value], use.in_bytes[into.value]);
-    if (!together.stands_for_all(sched::OpId(i))) continue;
-    const double wire_bytes =
-        paths.wire_bytes(path, together.bytes(sched::OpId(i))) * static_cast<double>(times);
-    out_wire_bytes[out.value] += wire_bytes;
-    in_wire_bytes[into.value] += wire_bytes;
-  }
+  const auto path_of = [&](const sched::Op& op) {
+    return paths.of(op.channel, sched::has_reply(op.kind));
+  };
+  LinkUse use = carried(
+      schedule, trace, paths.nic_count(),
+      [&](const sched::Op& op) {
+        const machine::Path& path = paths[path_of(op)];
+        return path.local ? std::nullopt
+                          : std::optional(Ends(path.src_nic.value, path.dst_nic.value));
+      },
+      [&](const sched::Op& op, std::uint64_t bytes) {
+        return paths.wire_bytes(path_of(op), bytes);
+      });
   const auto shares = [&](const std::vector<double>& of_nic, bool in) {
     const std::vector<double> rates = nic_rates(in, wiring, paths, makespan_s);
-    std::vector<double> share(nics);
-    for (std::uint32_t n = 0; n < nics; ++n) {
+    std::vector<double> share(of_nic.size());
+    for (std::size_t n = 0; n < of_nic.size(); ++n) {
       if (of_nic[n] > 0 && makespan_s > 0) share[n] = of_nic[n] / rates[n] / makespan_s;
     }
     return share;
   };
-  use.out_share = shares(out_wire_bytes, false);
-  use.in_share = shares(in_wire_bytes, true);
-  return use;
+  return {std::move(use.out_bytes), std::move(use.in_bytes), shares(use.out_wire_bytes, false),
+          shares(use.in_wire_bytes, true)};
 }
 
 }  // namespace slackline::cli

@@ -88,13 +88,9 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
   const SentTogether together(schedule, &trace);
   std::vector<LinkLoad> loads(setting.wiring.links().size());
   std::vector<UnderWay> messages;
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
-    if (!together.stands_for_all(OpId(i))) continue;
-    const std::uint64_t bytes = together.bytes(OpId(i));
-    const std::uint64_t times = trace.ops[i].attempts;
-    if (bytes == 0 || times == 0) continue;
+  each_sent(schedule, &trace, [&](OpId id, const sched::Op& op, std::uint64_t times) {
+    const std::uint64_t bytes = together.bytes(id);
+    if (bytes == 0 || !together.stands_for_all(id)) return;
     const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
     const double wire_bytes = static_cast<double>(times) * paths.wire_bytes(path, bytes);
     const auto links = paths.links(path);
@@ -104,10 +100,10 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
       load.wire_bytes += wire_bytes * paths.share(path, l);
       load.messages += times;
     }
-    const double begin_s = trace.ops[i].wire_s;
-    const double end_s = sent_s(setting, paths, trace, OpId(i), bytes);
+    const double begin_s = trace.ops[id.value].wire_s;
+    const double end_s = sent_s(setting, paths, trace, id, bytes);
     if (std::isfinite(end_s) && end_s >= begin_s) messages.push_back({begin_s, end_s, path});
-  }
+  });
   add_busy_times(paths, messages, loads);
   return loads;
 }
@@ -119,12 +115,9 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
   if (crowded.found(ports_shared)) return true;
   if (setting.platform.topology.kind() == machine::TopologyKind::kStar) return false;
   std::vector<OpId> sent;
-  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
-    const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind) || !std::isfinite(trace.ops[i].wire_s)) continue;
-    if (schedule.payload_bytes(op) <= setting.platform.interleave_bytes) continue;
-    if (trace.ops[i].attempts != 0) sent.push_back(OpId(i));
-  }
+  each_sent(schedule, &trace, [&](OpId id, const sched::Op& op, std::uint64_t) {
+    if (schedule.payload_bytes(op) > setting.platform.interleave_bytes) sent.push_back(id);
+  });
   std::sort(sent.begin(), sent.end(), [&](OpId a, OpId b) {
     return std::pair(trace.ops[a.value].wire_s, a) < std::pair(trace.ops[b.value].wire_s, b);
   });
@@ -134,7 +127,7 @@ bool shares(const machine::Setting& setting, const machine::Paths& paths, const 
                   schedule.payload_bytes(op));
     if (crowded.found(ports_shared)) return true;
   }
-  return trace.engine == "flow" || trace.engine == "simgrid" || trace.engine == "fluid";
+  return messages_share(trace);
 }
 
 }  // namespace slackline::analysis

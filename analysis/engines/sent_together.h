@@ -2,6 +2,7 @@
 // as one message, which has packets and a time on the wire of its own.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,19 @@
 #include "sched/trace.h"
 
 namespace slackline::analysis {
+
+/// visit(id, op, times) for each initiator whose message began to leave, and how often: without a
+/// trace, each once. With gets and atomics it is the reply.
+template <class Visit>
+void each_sent(const sched::Schedule& schedule, const sched::Trace* trace, Visit&& visit) {
+  for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+    const sched::Op& op = schedule.ops()[i];
+    if (!sched::is_initiator(op.kind)) continue;
+    if (trace != nullptr && !std::isfinite(trace->ops[i].wire_s)) continue;
+    const std::uint64_t times = trace == nullptr ? 1 : trace->ops[i].attempts;
+    if (times != 0) visit(sched::OpId(i), op, times);
+  }
+}
 
 class SentTogether {
  public:
