@@ -88,9 +88,4 @@ std::uint32_t CirculantSchedule::base_block(std::uint32_t rank) const {
   return last;
 }
 
-int CirculantSchedule::send(std::uint32_t rank, std::uint32_t k) const {
-  const std::uint32_t ranks = skips_[rounds_];
-  return receive(rank < ranks - skips_[k] ? rank + skips_[k] : rank - (ranks - skips_[k]), k);
-}
-
 }  // namespace slackline::sched

@@ -27,8 +27,6 @@ class CirculantSchedule {
   int receive(std::uint32_t rank, std::uint32_t k) const {
     return receives_[std::size_t{k} * skips_[rounds_] + rank];
   }
-  /// The block that `rank` sends in round k < q: what its target receives.
-  int send(std::uint32_t rank, std::uint32_t k) const;
 
  private:
   std::uint32_t rounds_;

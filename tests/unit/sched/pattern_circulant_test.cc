@@ -16,7 +16,11 @@ void expect_conditions(std::uint32_t ranks) {
   const CirculantSchedule schedule(ranks);
   const std::uint32_t q = schedule.rounds();
   ASSERT_EQ(q, ceil_log2(ranks));
-  for (std::uint32_t k = 0; k < q; ++k) ASSERT_EQ(schedule.send(0, k), static_cast<int>(k));
+  // What a rank sends its target receives.
+  const auto sent = [&](std::uint32_t rank, std::uint32_t k) {
+    return schedule.receive((rank + schedule.skip(k)) % ranks, k);
+  };
+  for (std::uint32_t k = 0; k < q; ++k) ASSERT_EQ(sent(0, k), static_cast<int>(k));
   for (std::uint32_t rank = 1; rank < ranks; ++rank) {
     const int phase = static_cast<int>(q);
     const int base = static_cast<int>(schedule.base_block(rank));
@@ -29,7 +33,7 @@ void expect_conditions(std::uint32_t ranks) {
     std::set<int> received;
     for (std::uint32_t k = 0; k < q; ++k) {
       // What is sent was received before: in this phase, or it is the last phase's base block.
-      const int sends = schedule.send(rank, k);
+      const int sends = sent(rank, k);
       ASSERT_TRUE(sends == base - phase || received.contains(sends))
           << "p=" << ranks << " rank=" << rank << " round=" << k;
       received.insert(schedule.receive(rank, k));
