@@ -1,7 +1,6 @@
 #include "sched/workloads/tasks/sha1.h"
 
 #include <bit>
-#include <vector>
 
 namespace slackline::sched {
 
@@ -33,25 +32,6 @@ Sha1 sha1_compress(const Sha1& state, const Sha1Block& block) {
   rounds(40, 0x8f1bbcdcu, [](Word x, Word y, Word z) { return (x & y) | (x & z) | (y & z); });
   rounds(60, 0xca62c1d6u, parity);
   return {state[0] + a, state[1] + b, state[2] + c, state[3] + d, state[4] + e};
-}
-
-Sha1 sha1(std::span<const std::byte> bytes) {
-  std::vector<std::uint8_t> padded;
-  padded.reserve(bytes.size() + 72);
-  for (const std::byte byte : bytes) padded.push_back(static_cast<std::uint8_t>(byte));
-  padded.push_back(0x80);
-  while (padded.size() % 64 != 56) padded.push_back(0);
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    padded.push_back(static_cast<std::uint8_t>(bits >> shift));
-  }
-  Sha1 state = kSha1Start;
-  for (std::size_t from = 0; from < padded.size(); from += 64) {
-    Sha1Block block{};
-    for (std::size_t i = 0; i < 64; ++i) block[i / 4] = block[i / 4] << 8 | padded[from + i];
-    state = sha1_compress(state, block);
-  }
-  return state;
 }
 
 }  // namespace slackline::sched

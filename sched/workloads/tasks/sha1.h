@@ -2,9 +2,7 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace slackline::sched {
 
@@ -17,8 +15,5 @@ inline constexpr Sha1 kSha1Start = {0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x103
 
 /// The state after one more block of 64 bytes, given as words, the most significant byte first.
 Sha1 sha1_compress(const Sha1& state, const Sha1Block& block);
-
-/// Of any bytes.
-Sha1 sha1(std::span<const std::byte> bytes);
 
 }  // namespace slackline::sched

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
@@ -19,7 +20,22 @@
 namespace slackline::sched {
 namespace {
 
-Sha1 sha1_of(const std::string& text) { return sha1(std::as_bytes(std::span(text))); }
+Sha1 sha1_of(const std::string& text) {
+  std::string padded = text + '\x80';
+  padded.resize((text.size() + 8) / 64 * 64 + 56);
+  for (int shift = 56; shift >= 0; shift -= 8) {
+    padded += static_cast<char>(std::uint64_t{text.size()} * 8 >> shift);
+  }
+  Sha1 state = kSha1Start;
+  for (std::size_t from = 0; from < padded.size(); from += 64) {
+    Sha1Block block{};
+    for (std::size_t i = 0; i < 64; ++i) {
+      block[i / 4] = block[i / 4] << 8 | static_cast<std::uint8_t>(padded[from + i]);
+    }
+    state = sha1_compress(state, block);
+  }
+  return state;
+}
 
 // FIPS 180-4's examples.
 TEST(Sha1, OfPublishedMessages) {
