@@ -279,25 +279,6 @@ QueueProgram QueueProgramBuilder::build() {
   return std::exchange(program_, QueueProgram());
 }
 
-QueueProgram following(const QueueProgram& program) {
-  QueueProgramBuilder next(program);
-  std::vector<std::uint64_t> completions(program.cqs().size(), 0);
-  for (const Queue& q : program.queues()) {
-    for (const Entry& entry : program.entries(q)) {
-      if (completes(entry)) ++completions[q.cq.value];
-    }
-  }
-  for (std::size_t c = 0; c < completions.size(); ++c) next.cqs()[c].start += completions[c];
-  for (std::uint32_t q = 0; q < program.queues().size(); ++q) {
-    next.queue(QueueId(q)).start += program.queues()[q].count;
-    for (Entry& entry : next.entries(QueueId(q))) {
-      if (entry.kind == EntryKind::kWait) entry.count += completions[entry.target];
-      if (is_enable(entry.kind)) entry.count += program.queues()[entry.target].count;
-    }
-  }
-  return next.build();
-}
-
 std::string describe(const QueueProgram& program, QueueId queue) {
   const Queue& q = program.queue(queue);
   return fmt::format("queue {} ({} {}, rank {})", queue.value, name(q.purpose), name(q.kind),

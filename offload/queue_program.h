@@ -206,9 +206,6 @@ class QueueProgramBuilder {
   std::vector<std::vector<Entry>> entries_;
 };
 
-/// The same program for the message after: every count goes on where this one leaves it.
-QueueProgram following(const QueueProgram& program);
-
 /// How people are told of it: "queue 7 (data send, rank 2)".
 std::string describe(const QueueProgram& program, QueueId queue);
 /// "entry 3 (wait) of queue 7 (data send, rank 2)".

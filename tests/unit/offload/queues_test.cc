@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "offload/check_queues.h"
@@ -12,6 +14,7 @@
 #include "offload/costs.h"
 #include "offload/emulate.h"
 #include "offload/queue_dot.h"
+#include "offload/queue_program.h"
 #include "offload/queue_text.h"
 #include "sched/builder.h"
 #include "sched/compile.h"
@@ -198,6 +201,26 @@ TEST(QueueLimits, CapabilitiesAreAskedFor) {
               compile_queues(schedule, options);
             }).find("(send, rank"),
             std::string::npos);
+}
+
+// The same program for the message after: every count goes on where this one leaves it.
+QueueProgram following(const QueueProgram& program) {
+  QueueProgramBuilder next(program);
+  std::vector<std::uint64_t> completions(program.cqs().size(), 0);
+  for (const Queue& q : program.queues()) {
+    for (const Entry& entry : program.entries(q)) {
+      if (completes(entry)) ++completions[q.cq.value];
+    }
+  }
+  for (std::size_t c = 0; c < completions.size(); ++c) next.cqs()[c].start += completions[c];
+  for (std::uint32_t q = 0; q < program.queues().size(); ++q) {
+    next.queue(QueueId(q)).start += program.queues()[q].count;
+    for (Entry& entry : next.entries(QueueId(q))) {
+      if (entry.kind == EntryKind::kWait) entry.count += completions[entry.target];
+      if (is_enable(entry.kind)) entry.count += program.queues()[entry.target].count;
+    }
+  }
+  return next.build();
 }
 
 // Messages back to back, while every counter of the hardware wraps.
