@@ -10,18 +10,16 @@
 #include <span>
 #include <utility>
 
+#include "analysis/group/check_scenario.h"
 #include "analysis/group/messages.h"
+#include "analysis/group/simulated_member.h"
 #include "analysis/group/victim_ops.h"
 #include "base/error.h"
-#include "machine/completions.h"
-#include "machine/congestion.h"
 #include "machine/paths.h"
-#include "machine/run/adaptive_ways.h"
 #include "machine/run/alone_clock.h"
 #include "machine/run/executable.h"
 #include "machine/run/execution.h"
 #include "machine/run/link_crowding.h"
-#include "machine/switches.h"
 #include "machine/wiring.h"
 #include "sched/builder.h"
 
@@ -29,63 +27,16 @@ namespace slackline::analysis {
 namespace {
 
 using machine::GroupSaying;
-using machine::GroupWord;
 using sched::OpId;
 using sched::RankId;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kRowBytes = 8;
-// The ways between all pairs are kept.
-constexpr std::uint32_t kMostMembers = 1024;
 // A group whose members only ask each other for signs comes to an end by their patience long
 // before.
 constexpr int kMostTicks = 100'000;
 
 std::uint64_t word_bytes(std::uint32_t members) { return 8 * (6 + std::uint64_t{members}); }
-
-void check(const GroupScenario& scenario, const machine::Platform& platform,
-           const machine::DelayPlan& delays) {
-  machine::require_no_switches(platform, "group");
-  machine::require_fixed_ways(platform, "group");
-  machine::require_program_sees(platform, "group");
-  machine::require_no_congestion(platform, "group");
-  if (platform.node.qp_lock.count() > 0) {
-    throw Unsupported(
-        "group: posts that take a lock, as words of members would too; expected a platform without "
-        "qp_lock");
-  }
-  if (scenario.shape.members > kMostMembers) {
-    throw Unsupported(fmt::format("group: {} members; expected at most {} of one that is simulated",
-                                  scenario.shape.members, kMostMembers));
-  }
-  if (scenario.messages.empty()) throw InputError("group: no messages; expected at least one");
-  const auto is_before = [](const GroupLateness& late) {
-    return std::min(late.hears, late.sees) < sched::Time(0);
-  };
-  if (!scenario.lateness.empty() && (scenario.lateness.size() != scenario.shape.members ||
-                                     std::ranges::any_of(scenario.lateness, is_before))) {
-    throw InputError("group: how late members are; expected times from 0 on for each of them");
-  }
-  if (!delays.failures.empty()) {
-    throw Unsupported("group: a delay plan with failures; expected a kill, and no failure beside");
-  }
-  if (!scenario.kill) return;
-  const GroupKill& kill = *scenario.kill;
-  const std::uint32_t members = scenario.shape.members;
-  if (kill.member >= members) {
-    throw InputError(
-        fmt::format("kill: rank {} is no member; expected 0 to {}", kill.member, members - 1));
-  }
-  if (kill.at.has_value() == kill.after.has_value() || kill.after == 0u) {
-    throw InputError("kill: expected a time, or a number of operations from 1 on");
-  }
-  if (!kill.seen_by) return;
-  for (const std::uint32_t m : *kill.seen_by) {
-    if (m < members && m != kill.member) continue;
-    throw InputError(fmt::format(
-        "kill: rank {} cannot see that rank {} is gone; expected another member", m, kill.member));
-  }
-}
 
 // With the posts of receives that calcs stand for.
 machine::Delays delays_of(const machine::Setting& setting, const GroupMessages& messages,
@@ -117,47 +68,7 @@ sched::Schedule all_ways(std::uint32_t members) {
   return builder.build();
 }
 
-class GroupSimulation;
-
-class SimulatedMember final : public machine::GroupHost {
- public:
-  SimulatedMember(GroupSimulation& of, std::uint32_t place, const GroupScenario& scenario);
-
-  double now_s() const override;
-  void tell(std::uint32_t member, const GroupSaying& saying) override;
-  bool is_idle() const override;
-  bool is_written_everywhere() const override;
-  void complete() override;
-  void stop() override;
-  void report_failure(std::uint32_t) override {}
-  void end() override;
-
-  // Goes on as far as it can.
-  void progress();
-  void finish();
-  void publish();
-  void row_came(std::uint32_t from, std::uint64_t count);
-  void row_written(std::uint32_t to);
-
-  GroupSimulation& simulation;
-  const std::uint32_t self;
-  GroupMemberRun run;
-  bool alive = true;
-  bool knows_loss = false;             // its mesh does
-  std::uint32_t message = 0;           // the one under way
-  OpId next;                           // …of whose operations this is the first to come
-  double last_done_s = 0;              // …of those before it
-  std::uint64_t small_done = 0;        // its small messages, or counts, that were written…
-  double small_done_s = 0;             // …since then
-  std::uint64_t small_written = 0;     // …and that it knows of
-  double posts_from_s = 0;             // words and rows
-  std::vector<std::uint64_t> rows;     // as they stand here, by member
-  std::vector<std::uint64_t> written;  // the own row as it was last written to each
-  std::vector<bool> is_writing;        // …and is being written now
-  machine::GroupCore core;             // last: it asks for the time at once
-};
-
-class GroupSimulation {
+class GroupSimulation final : public GroupSurroundings {
  public:
   GroupSimulation(const GroupScenario& scenario, const machine::Platform& platform,
                   const machine::DelayPlan& delays, const machine::IssueOrder& order)
@@ -221,28 +132,25 @@ class GroupSimulation {
     throw InternalError("group: its members wait for each other and never end");
   }
 
-  // What members ask.
-  double now_s() const { return now_s_; }
-  std::uint32_t size() const { return scenario_.shape.members; }
-  std::uint64_t message_count() const { return scenario_.messages.size(); }
-  // How many writes a member has made, or has to make, that has so many messages: of the root's
-  // those of one message are one.
-  std::uint64_t small_writes(std::uint32_t member, std::uint64_t messages) const {
+  double now_s() const override { return now_s_; }
+  std::uint32_t size() const override { return scenario_.shape.members; }
+  std::uint64_t message_count() const override { return scenario_.messages.size(); }
+  std::uint64_t small_writes(std::uint32_t member, std::uint64_t messages) const override {
     if (messages_.small.empty() || size() == 1) return 0;
     const auto small = static_cast<std::uint64_t>(
         std::ranges::lower_bound(messages_.small, messages) - messages_.small.begin());
     return member == 0 ? small : small / scenario_.small.messages_per_count();
   }
-  void stop(std::uint32_t member) { execution_->stop(RankId(member)); }
+  void stop(std::uint32_t member) override { execution_->stop(RankId(member)); }
 
-  void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) {
+  void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) override {
     if (!from.alive) return;
     Event event{0, Kind::kWord, to, from.self, 0, saying};
     send(from, to, word_bytes(size()), event, hears_after_s(to));
     if (is_victim(from.self)) words_left_s_.push_back(from.posts_from_s);
     acted(from);
   }
-  void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) {
+  void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) override {
     if (!from.alive) return;
     const double there_s =
         send(from, to, kRowBytes, {0, Kind::kRow, to, from.self, count, {}}, sees_after_s(to));
@@ -548,99 +456,11 @@ class GroupSimulation {
   GroupCut cut_{std::vector<std::uint64_t>(size(), 0), 0, std::vector<std::uint64_t>(size(), 0), 0};
 };
 
-SimulatedMember::SimulatedMember(GroupSimulation& of, std::uint32_t place,
-                                 const GroupScenario& scenario)
-    : simulation(of),
-      self(place),
-      run{std::vector<double>(scenario.messages.size(), kNever),
-          std::vector<double>(scenario.messages.size(), kNever),
-          kNever,
-          kNever,
-          kNever,
-          std::nullopt,
-          {},
-          {}},
-      rows(scenario.shape.members, 0),
-      written(scenario.shape.members, 0),
-      is_writing(scenario.shape.members, false),
-      core(*this, [&] {
-        machine::GroupCoreOptions options;
-        for (std::uint32_t m = 0; m < scenario.shape.members; ++m) options.ranks.push_back(m);
-        options.self = place;
-        options.atomic_delivery = scenario.atomic_delivery;
-        options.timeout_s = sched::seconds(scenario.timeout);
-        return options;
-      }()) {}
-
-double SimulatedMember::now_s() const { return simulation.now_s(); }
-
-void SimulatedMember::tell(std::uint32_t member, const GroupSaying& saying) {
-  simulation.tell(*this, member, saying);
-}
-
-bool SimulatedMember::is_idle() const { return core.finished() == simulation.message_count(); }
-
-bool SimulatedMember::is_written_everywhere() const {
-  if (small_written != simulation.small_writes(self, core.finished())) return false;
-  if (!core.is_atomic()) return true;
-  for (std::uint32_t m = 0; m < simulation.size(); ++m) {
-    if (m != self && (is_writing[m] || written[m] < rows[self])) return false;
-  }
-  return true;
-}
-
-void SimulatedMember::complete() { run.completed_s[core.completed() - 1] = now_s(); }
-
-void SimulatedMember::stop() {
-  run.knew_s = now_s();
-  simulation.stop(self);
-}
-
-void SimulatedMember::end() { run.closed_s = now_s(); }
-
-void SimulatedMember::progress() {
-  while (alive && core.progress()) {
-  }
-  const machine::Settlement* const settlement = core.settlement();
-  if (alive && settlement != nullptr && settlement->decided()) {
-    run.settled_s = std::min(run.settled_s, now_s());
-  }
-}
-
-void SimulatedMember::finish() {
-  if (!core.is_open()) return;
-  run.finished_s[core.finished()] = now_s();
-  core.finish();
-  rows[self] = core.finished();
-  publish();
-  row_came(self, rows[self]);
-}
-
-void SimulatedMember::publish() {
-  if (!core.is_open() || !core.is_atomic()) return;
-  for (std::uint32_t m = 0; m < simulation.size(); ++m) {
-    if (m == self || is_writing[m] || written[m] == rows[self]) continue;
-    written[m] = rows[self];
-    is_writing[m] = true;
-    simulation.write_row(*this, m, rows[self]);
-  }
-}
-
-void SimulatedMember::row_came(std::uint32_t from, std::uint64_t count) {
-  rows[from] = std::max(rows[from], count);
-  if (core.is_open() && core.is_atomic()) core.deliver(*std::ranges::min_element(rows));
-}
-
-void SimulatedMember::row_written(std::uint32_t to) {
-  is_writing[to] = false;
-  publish();
-}
-
 }  // namespace
 
 GroupRun run_group(const GroupScenario& scenario, const machine::Platform& platform,
                    const machine::DelayPlan& delays, const machine::IssueOrder& order) {
-  check(scenario, platform, delays);
+  check_scenario(scenario, platform, delays);
   return GroupSimulation(scenario, platform, delays, order).run();
 }
 
