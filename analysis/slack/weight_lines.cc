@@ -58,12 +58,6 @@ Lines operator+(const Lines& a, const Lines& b) {
   return result;
 }
 
-double Lines::at(double x) const {
-  double highest = lines_[0].at(x);
-  for (const Line line : lines()) highest = std::max(highest, line.at(x));
-  return highest;
-}
-
 WeightLines::WeightLines(const machine::Setting& setting, const machine::Delays& delays,
                          const machine::Paths& paths, const sched::Trace& trace, WireTimes wire,
                          const Parameter& parameter)

@@ -23,7 +23,6 @@ class Lines {
   friend Lines operator+(const Lines& a, const Lines& b);
 
   std::span<const Line> lines() const { return std::span(lines_).first(count_); }
-  double at(double x) const;
   bool is_zero() const { return count_ == 1 && lines_[0] == Line{}; }
 
  private:
