@@ -64,27 +64,6 @@ Time Distribution::draw(std::uint64_t seed, std::uint32_t rank, std::uint64_t si
   throw InternalError("a distribution of no kind");
 }
 
-double Distribution::mean_s() const {
-  switch (kind) {
-    case Kind::kConstant:
-      return sched::seconds(low);
-    case Kind::kUniform:
-      return sched::seconds(low) / 2 + sched::seconds(high) / 2;
-    case Kind::kExponential:
-      return sched::seconds(mean);
-    case Kind::kLognormal:
-      if (median.count() == 0) return 0;
-      return std::min(sched::seconds(median) * portable_exp(sigma * sigma / 2),
-                      sched::seconds(Time{kLongest}));
-    case Kind::kTrace: {
-      double sum_s = 0;
-      for (const Time value : values) sum_s += sched::seconds(value);
-      return sum_s / static_cast<double>(values.size());
-    }
-  }
-  throw InternalError("a distribution of no kind");
-}
-
 void validate(const Distribution& distribution, const std::string& what) {
   using Kind = Distribution::Kind;
   switch (distribution.kind) {

@@ -29,8 +29,6 @@ struct Distribution {
   /// never kForever: throws InputError for a draw that is as long. Of a valid distribution only.
   sched::Time draw(std::uint64_t seed, std::uint32_t rank, std::uint64_t site,
                    std::uint64_t index) const;
-  /// The mean of what draw() gives, in seconds, but for rounding and for the longest time there is.
-  double mean_s() const;
 
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
