@@ -2,12 +2,6 @@
 
 namespace slackline::machine {
 
-sched::Trace Engine::run(const Setting& setting, std::uint64_t seed) const {
-  DelayPlan drawn = setting.delays;
-  drawn.seed = seed;
-  return run_once(setting.with(drawn));
-}
-
 std::vector<double> Engine::delayed_runs(const Setting& setting, std::span<const OpDelay> delays,
                                          const PlanRuns& plans, const TraceReading& reading) const {
   if (run_delayed != nullptr) return run_delayed(setting, delays, plans, reading);

@@ -38,8 +38,6 @@ struct Engine {
   std::optional<std::string> (*refusal)(const Setting&) = nullptr;
 
   sched::Trace run(const Setting& setting) const { return run_once(setting); }
-  /// With another seed than that of the delays.
-  sched::Trace run(const Setting& setting, std::uint64_t seed) const;
   std::vector<double> runs(const Setting& setting, const PlanRuns& plans,
                            const TraceReading& reading) const {
     return run_plans(setting, plans, reading);

@@ -63,11 +63,12 @@ TEST_P(EveryEngine, EndsARunIfWhoWatchesThrows) {
 }
 
 TEST_P(EveryEngine, DrawsWithTheSeedThatItIsGiven) {
-  const machine::DelayPlan plan = noise();
-  const Setting setting(schedule_, platform_, plan);
-  const machine::Samples samples = engine().samples(setting, {3, 2, {}});
+  machine::DelayPlan plan = noise();
+  const machine::Samples samples =
+      engine().samples(Setting(schedule_, platform_, plan), {3, 2, {}});
   for (std::uint32_t i = 0; i < 3; ++i) {
-    const sched::Trace trace = engine().run(setting, 7 + i);
+    plan.seed = 7 + i;
+    const sched::Trace trace = engine().run(Setting(schedule_, platform_, plan));
     EXPECT_EQ(trace.seed, 7 + i);
     EXPECT_EQ(samples.makespan_s[i], trace.makespan_s());
   }
