@@ -48,8 +48,7 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
                                                      options_.order, options_.interleave_bytes)
                      : std::vector<bool>(program_.size(), true)),
       completions_left_(program_.size(), 0),
-      silent_(program_.size(), false),
-      done_before_(program_.size(), false) {
+      silent_(program_.size(), false) {
   require_own_flags();
   if (!memory_.own().empty()) memory_.set_registered(transport.register_memory(memory_.own()));
   greeting_.memory = memory_.remote();
@@ -125,7 +124,6 @@ void Executor::reset(bool refill) {
       if (program_.op(i).kind == OpKind::kPoll) lower_flag(program_, memory_, i);
     }
   }
-  std::fill(done_before_.begin(), done_before_.end(), false);
   ahead_.clear();
   std::fill(results_.begin(), results_.end(), 0);
   maker_.reset();
@@ -136,8 +134,6 @@ void Executor::reset(bool refill) {
   clock_reads_ = 0;
   events_ = 0;
 }
-
-void Executor::set_done(sched::OpId op) { done_before_[op.value - program_.id(0).value] = true; }
 
 void Executor::post_ahead() {
   if (options_.delays != nullptr || bundles_.any() || core_.has_regions()) return;
@@ -163,19 +159,8 @@ void Executor::begin(Clock::time_point zero) {
   start_ = event_at_ = zero;
   event_s_ = 0;
   if (bundles_.any()) bundles_.begin(queue_);
-  for (std::uint32_t i = 0; i < program_.size(); ++i) {
-    if (!done_before_[i]) continue;
-    // Its predecessors, if they are not done before too, are nobody's business any more.
-    core_.withdraw(i);
-    times_[i].ready_s = times_[i].wire_s = 0;
-  }
   core_.start();
   for (const std::uint32_t op : ahead_) issued(op);
-  for (std::uint32_t i = 0; i < program_.size(); ++i) {
-    if (!done_before_[i]) continue;
-    core_.issued(i);
-    core_.done_unasked(i);
-  }
 }
 
 bool Executor::progress() {

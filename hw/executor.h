@@ -86,9 +86,6 @@ class Executor {
   /// `greetings` by rank.
   void connect(std::span<const Greeting> greetings);
 
-  /// Before begin(): the operation is done already, by other means.
-  void set_done(sched::OpId op);
-
   /// Before begin(), when no message is under way: posts the receives without memory that wait for
   /// nothing, such as those of the first credits, so that no peer is too early for them, however
   /// late this rank begins. They count as issued at time zero. Nothing where there are delays,
@@ -238,8 +235,7 @@ class Executor {
   std::vector<std::uint32_t> again_;   // regions whose next attempt begins with the next round
   const std::vector<bool> signalled_;  // makes a completion of its own
   std::vector<std::uint32_t> completions_left_;
-  std::vector<bool> silent_;  // posted without a signal, and not known to be done
-  std::vector<bool> done_before_;
+  std::vector<bool> silent_;          // posted without a signal, and not known to be done
   std::vector<std::uint32_t> ahead_;  // what post_ahead() posted
   std::vector<std::uint32_t> free_;   // ready, and hold no lane: operations, and regions
   std::priority_queue<Timer> timers_;

@@ -16,11 +16,4 @@ Greeting read_greeting(ByteReader& reader) {
   return greeting;
 }
 
-Greeting unpack_greeting(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
-  Greeting greeting = read_greeting(reader);
-  reader.end();
-  return greeting;
-}
-
 }  // namespace slackline::hw

@@ -20,7 +20,5 @@ struct Greeting {
 std::vector<std::byte> pack(const Greeting& greeting);
 /// Throws BadBytes.
 Greeting read_greeting(ByteReader& reader);
-/// Of which there is nothing else. Throws EnvironmentError if the bytes are no greeting.
-Greeting unpack_greeting(std::span<const std::byte> bytes);
 
 }  // namespace slackline::hw

@@ -120,32 +120,6 @@ TEST(ExecutorOptions, GivenMemoryMustFit) {
   EXPECT_THROW(hw::Executor(schedule, RankId(0), transport, options), InternalError);
 }
 
-TEST(ExecutorOptions, WhatIsDoneBeforeIsNotDoneAgain) {
-  const sched::Schedule schedule = compiled("chain:ranks=3,bytes=1000,block=100,ready=none");
-  Loop loop;
-  LoopRanks ranks(schedule, loop);
-  ranks.set_up(plain);
-  // Rank 1 has its first block already, and rank 0 knows.
-  OpId receive;
-  for (OpId id = schedule.first_op(RankId(1)); id < schedule.end_op(RankId(1)) && !receive.valid();
-       ++id.value) {
-    if (schedule.op(id).kind == OpKind::kRecv) receive = id;
-  }
-  const OpId send = schedule.op(receive).match;
-  const sched::Slice slice = schedule.slices(schedule.op(receive).writes).front();
-  const sched::Slice from = schedule.slices(schedule.op(send).reads).front();
-  std::ranges::copy(ranks.executor(0).memory().at(from),
-                    ranks.executor(1).memory().at(slice).begin());
-  ranks.executor(1).set_done(receive);
-  ranks.executor(0).set_done(send);
-  ranks.begin();
-  ASSERT_TRUE(ranks.finish());
-  ranks.expect_proved();
-  EXPECT_EQ(ranks.transport(0).posted.size(), 9);
-  EXPECT_EQ(ranks.executor(1).times()[receive.value - schedule.first_op(RankId(1)).value].done_s,
-            0);
-}
-
 TEST(ExecutorOptions, NoRoomIsNoHarm) {
   const sched::Schedule schedule = compiled("circulant:ranks=5,bytes=2000,block=100,lower=put");
   for (std::size_t room = 1; room <= 3; ++room) {

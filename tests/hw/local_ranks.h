@@ -145,7 +145,8 @@ inline void be_rank(int fd, const sched::Schedule& schedule, std::uint32_t rank,
     for (hw::Greeting& other : greetings) {
       Bytes bytes;
       if (!receive_bytes(fd, bytes)) return;
-      other = hw::unpack_greeting(bytes);
+      hw::ByteReader reader(bytes);
+      other = hw::read_greeting(reader);
     }
     executor.connect(greetings);
     // Who is connected may send to who is not yet, and what is lost then is only sent again much

@@ -33,7 +33,9 @@ class LoopRanks {
       executors_.push_back(
           std::make_unique<hw::Executor>(schedule_, sched::RankId(r), *transports_[r],
                                          options ? options(r) : hw::ExecutorOptions()));
-      greetings.push_back(hw::unpack_greeting(hw::pack(executors_[r]->greeting())));
+      const std::vector<std::byte> packed = hw::pack(executors_[r]->greeting());
+      hw::ByteReader reader(packed);
+      greetings.push_back(hw::read_greeting(reader));
     }
     for (auto& executor : executors_) executor->connect(greetings);
   }
