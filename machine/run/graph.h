@@ -1,6 +1,7 @@
 // Who waits for whom in a run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -46,6 +47,19 @@ class RunGraph {
   std::span<const Arc> arcs() const { return arcs_; }
 
  private:
+  struct Joined {
+    std::uint32_t pred;
+    std::uint32_t succ;
+    bool on_done;
+  };
+  template <class Visit>
+  void each_on_channel(std::uint32_t begin, std::uint32_t end, std::vector<sched::OpId>& last,
+                       const Visit& visit) const;
+  template <class ArcAt>
+  void add_arcs(std::size_t first, std::size_t count, const ArcAt& arc_at);
+  void join_by_rank(std::span<const sched::Edge> edges);
+  void join_lifted(std::span<const sched::Edge> edges);
+
   const sched::Schedule& schedule_;
   sched::RegionTree tree_;
   std::vector<Node> nodes_;
