@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -37,6 +38,13 @@
 #include "sched/trace.h"
 
 namespace slackline::machine {
+
+/// What is told of an operation before anything has happened to it. In a schedule with regions it
+/// may run any number of times, and in one without just once.
+inline sched::OpTimes nothing_yet(bool has_regions) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  return {kNever, kNever, kNever, kNever, has_regions ? 0u : 1u, sched::OpId::none()};
+}
 
 template <class Host>
 class RunCore {
@@ -60,14 +68,16 @@ class RunCore {
 
   /// Nothing has happened yet.
   void reset() {
-    std::fill(times_.begin(), times_.end(),
-              sched::OpTimes{kNever, kNever, kNever, kNever, has_regions_ ? 0u : 1u,
-                             sched::OpId::none()});
+    clear_times();
     nodes_.assign(graph_.nodes().begin(), graph_.nodes().end());
-    regions_.reset();
-    lanes_.reset();
-    left_ = 0;
-    each_outside([&](std::uint32_t) { ++left_; });
+    clear_all_but_times();
+  }
+  /// The same in two parts, for the only run of a graph without regions: `nodes` are the graph's.
+  /// Times that are nothing_yet() need no clearing.
+  void clear_times() { std::fill(times_.begin(), times_.end(), nothing_yet(has_regions_)); }
+  void reset_all_but_times(std::vector<RunGraph::Node>&& nodes) {
+    nodes_ = std::move(nodes);
+    clear_all_but_times();
   }
 
   /// Between reset() and start(): the operation never becomes ready of itself. Who has done it by
@@ -187,6 +197,13 @@ class RunCore {
 
  private:
   static constexpr std::uint32_t kAhead = 4;  // operations: nearer ones are under way already
+
+  void clear_all_but_times() {
+    regions_.reset();
+    lanes_.reset();
+    left_ = has_regions_ ? 0 : range_.count;
+    if (has_regions_) each_outside([&](std::uint32_t) { ++left_; });
+  }
 
   template <class Visit>
   void each_outside(Visit&& visit) {

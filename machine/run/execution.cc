@@ -13,7 +13,7 @@
 namespace slackline::machine {
 
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed) {
-  trace.ops.resize(schedule.op_count());
+  trace.ops.assign(schedule.op_count(), nothing_yet(!schedule.regions().empty()));
   trace.request_s.resize(request_count(schedule));
   trace.results.resize(trace.request_s.size());
   // Without atomics and arguments nothing is kept, and there is nothing to look for.
@@ -21,7 +21,7 @@ RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::u
   sched::KeptMemory kept = plain ? sched::KeptMemory() : sched::KeptMemory(schedule);
   trace.memory.assign(kept.bytes(), std::byte{0});
   trace.seed = seed;
-  return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed};
+  return {trace.ops, trace.request_s, trace.results, trace.memory, std::move(kept), seed, true};
 }
 
 Execution::Execution(const Setting& setting, const Delays& delays, const Paths& paths,
@@ -50,9 +50,9 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
           [](const sched::Channel& channel) { return sched::is_acknowledged(channel.service); })),
       may_be_gone_(paths.may_fail()),
       request_s_(record.request_s),
-      own_graph_(shared != nullptr ? nullptr
-                                   : std::make_unique<const RunGraph>(
-                                         schedule_, sched::OpRange::of_all(schedule_))),
+      own_graph_(shared != nullptr
+                     ? nullptr
+                     : std::make_unique<RunGraph>(schedule_, sched::OpRange::of_all(schedule_))),
       graph_(shared != nullptr ? *shared : *own_graph_),
       core_(*this, graph_, record.times, setting.order, platform_.interleave_bytes, record.seed),
       meetings_(schedule_, graph_.tree()),
@@ -101,7 +101,11 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
           c));
     }
   }
-  core_.reset();
+  if (!record.cleared) core_.clear_times();
+  const auto nodes = graph_.nodes();
+  const bool only_run = own_graph_ && !core_.has_regions();
+  core_.reset_all_but_times(only_run ? own_graph_->give_nodes()
+                                     : std::vector(nodes.begin(), nodes.end()));
 }
 
 void Execution::start() {

@@ -53,6 +53,7 @@ struct RunRecord {
   std::span<std::byte> memory;       // Trace::memory, zeros: the bytes of…
   sched::KeptMemory kept;            // …the schedule's
   std::uint64_t seed = 0;
+  bool cleared = false;  // the times are nothing_yet() already
 };
 
 /// Makes room in a trace.
@@ -271,7 +272,7 @@ class Execution final : public SettlingRun {
   bool may_be_gone_;           // some rank: it fails sometime, or has stopped
   std::vector<char> stopped_;  // of every rank; empty if none has
   std::span<double> request_s_;
-  const std::unique_ptr<const RunGraph> own_graph_;
+  const std::unique_ptr<RunGraph> own_graph_;
   const RunGraph& graph_;
   RunCore<Execution> core_;
   Meetings meetings_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sched/op_range.h"
@@ -43,6 +44,8 @@ class RunGraph {
   /// All nodes, and one more behind the last. A run counts down a copy of its own, so that what it
   /// needs of a node stands in one place.
   std::span<const Node> nodes() const { return nodes_; }
+  /// The nodes themselves, for the only run of this graph: nodes() has none from then on.
+  std::vector<Node> give_nodes() { return std::move(nodes_); }
   /// Edges, and a channel's order where it goes into a region or out of one.
   std::span<const Arc> arcs() const { return arcs_; }
 
