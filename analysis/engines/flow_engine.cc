@@ -1,5 +1,6 @@
 #include "analysis/engines/flow_engine.h"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,14 +42,14 @@ std::vector<double> run_delayed_flows(const machine::Setting& setting,
 
 sched::Trace run_flows(const machine::Setting& setting) {
   if (const auto why = why_refused(setting)) throw Unsupported(*why);
-  machine::require_executable(setting.schedule);
+  const std::size_t requests = machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   FlowClock clock(paths, setting.wiring);
   sched::Trace trace = machine::trace_of(setting, "flow");
-  machine::Execution execution(setting, delays, paths,
-                               machine::record_in(trace, setting.schedule, setting.delays.seed),
-                               clock);
+  machine::Execution execution(
+      setting, delays, paths,
+      machine::record_in(trace, setting.schedule, setting.delays.seed, requests), clock);
   clock.drive(execution);
   machine::require_finished(setting.schedule, trace, paths);
   return trace;

@@ -64,7 +64,7 @@ class RunCore {
         times_(times),
         has_regions_(!tree_.empty()),
         regions_(schedule_, tree_, seed),
-        lanes_(schedule_, range_, order, small_bytes) {}
+        lanes_(schedule_, range_, graph_.several_lanes(), order, small_bytes) {}
 
   /// Nothing has happened yet.
   void reset() {

@@ -40,12 +40,14 @@ void require_decided(const sched::Schedule& schedule, const sched::RegionTree& t
 
 }  // namespace
 
-void require_executable(const sched::Schedule& schedule) {
+std::size_t require_executable(const sched::Schedule& schedule) {
   const sched::RegionTree tree(schedule);
   const Meetings meetings(schedule, tree);
   require_decided(schedule, tree);
+  bool has_replies = false;
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const Op& op = schedule.ops()[i];
+    has_replies = has_replies || sched::has_reply(op.kind);
     const bool needs_match = sched::is_fifo_source(op) || op.kind == OpKind::kRecv ||
                              op.kind == OpKind::kPoll || op.notify == sched::Notify::kFlag;
     if (needs_match && !op.match.valid() && !meetings.holds(OpId(i))) {
@@ -55,6 +57,7 @@ void require_executable(const sched::Schedule& schedule) {
     if (op.kind != OpKind::kPoll) continue;
     if (const auto fault = sched::flag_fault(schedule, OpId(i))) throw InputError(*fault);
   }
+  return has_replies ? schedule.op_count() : 0;
 }
 
 std::size_t request_count(const sched::Schedule& schedule) {

@@ -13,8 +13,8 @@ namespace slackline::machine {
 
 /// Throws InputError on a message without its other half, a poll that looks at other bytes than its
 /// put's last (sched/flags.h) or a region that nothing decides: what a run could neither finish nor
-/// explain.
-void require_executable(const sched::Schedule& schedule);
+/// explain. Returns request_count(), which it finds on its way.
+std::size_t require_executable(const sched::Schedule& schedule);
 
 /// The length of Trace::request_s and Trace::results: every operation's place if there are gets or
 /// atomics, else 0.

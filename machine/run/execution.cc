@@ -13,8 +13,13 @@
 namespace slackline::machine {
 
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed) {
+  return record_in(trace, schedule, seed, request_count(schedule));
+}
+
+RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed,
+                    std::size_t requests) {
   trace.ops.assign(schedule.op_count(), nothing_yet(!schedule.regions().empty()));
-  trace.request_s.resize(request_count(schedule));
+  trace.request_s.resize(requests);
   trace.results.resize(trace.request_s.size());
   // Without atomics and arguments nothing is kept, and there is nothing to look for.
   const bool plain = trace.request_s.empty() && schedule.argument_table().empty();

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,6 +59,9 @@ struct RunRecord {
 
 /// Makes room in a trace.
 RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed);
+/// The same where request_count() is known.
+RunRecord record_in(sched::Trace& trace, const sched::Schedule& schedule, std::uint64_t seed,
+                    std::size_t requests);
 
 class Execution final : public SettlingRun {
  public:

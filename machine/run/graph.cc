@@ -33,14 +33,15 @@ RunGraph::RunGraph(const sched::Schedule& schedule, sched::OpRange range)
   nodes_.resize(nodes + 1, {0, static_cast<std::uint32_t>(arcs_.size()), kNoNode});
 }
 
-// The order of a channel: calls visit(previous, next) for two operations of the range that follow
-// each other on one, both of which stand before `end`.
+// The order of a channel: calls visit(previous, next) for two operations that follow each other on
+// one, the second of them between two places of the range. Looks at the lanes of those, too.
 template <class Visit>
 void RunGraph::each_on_channel(std::uint32_t begin, std::uint32_t end, std::vector<OpId>& last,
-                               const Visit& visit) const {
+                               const Visit& visit) {
   const sched::OpRange& range = tree_.range();
   for (std::uint32_t i = begin; i < end; ++i) {
     const sched::Op& o = schedule_.op(range.id(i));
+    several_lanes_ = several_lanes_ || o.lane != 0;
     if (!sched::has_channel(o.kind)) continue;
     OpId& previous = last[2 * o.channel.value + (o.kind == sched::OpKind::kRecv ? 1 : 0)];
     if (previous.valid()) visit(previous, range.id(i));

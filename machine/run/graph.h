@@ -46,6 +46,8 @@ class RunGraph {
   std::span<const Node> nodes() const { return nodes_; }
   /// The nodes themselves, for the only run of this graph: nodes() has none from then on.
   std::vector<Node> give_nodes() { return std::move(nodes_); }
+  /// Whether some operation of the range is on another lane than 0.
+  bool several_lanes() const { return several_lanes_; }
   /// Edges, and a channel's order where it goes into a region or out of one.
   std::span<const Arc> arcs() const { return arcs_; }
 
@@ -57,7 +59,7 @@ class RunGraph {
   };
   template <class Visit>
   void each_on_channel(std::uint32_t begin, std::uint32_t end, std::vector<sched::OpId>& last,
-                       const Visit& visit) const;
+                       const Visit& visit);
   template <class ArcAt>
   void add_arcs(std::size_t first, std::size_t count, const ArcAt& arc_at);
   void join_by_rank(std::span<const sched::Edge> edges);
@@ -67,6 +69,7 @@ class RunGraph {
   sched::RegionTree tree_;
   std::vector<Node> nodes_;
   std::vector<Arc> arcs_;
+  bool several_lanes_ = false;
 };
 
 }  // namespace slackline::machine

@@ -15,17 +15,24 @@ std::uint32_t first_rank_of(const sched::Schedule& schedule, sched::OpRange rang
   return range.count == 0 ? 0 : schedule.op(range.first).rank.value;
 }
 
-}  // namespace
-
-LaneIndex::LaneIndex(const sched::Schedule& schedule, sched::OpRange range)
-    : first_rank_(first_rank_of(schedule, range)) {
-  if (range.count == 0) return;
-  const std::uint32_t last_rank = schedule.op(range.id(range.count - 1)).rank.value;
-  count_ = last_rank - first_rank_ + 1;
+bool uses_several(const sched::Schedule& schedule, sched::OpRange range) {
   bool several = false;
   for (const Op& op : schedule.ops().subspan(range.first.value, range.count)) {
     several = several || op.lane != 0;
   }
+  return several;
+}
+
+}  // namespace
+
+LaneIndex::LaneIndex(const sched::Schedule& schedule, sched::OpRange range)
+    : LaneIndex(schedule, range, uses_several(schedule, range)) {}
+
+LaneIndex::LaneIndex(const sched::Schedule& schedule, sched::OpRange range, bool several)
+    : first_rank_(first_rank_of(schedule, range)) {
+  if (range.count == 0) return;
+  const std::uint32_t last_rank = schedule.op(range.id(range.count - 1)).rank.value;
+  count_ = last_rank - first_rank_ + 1;
   if (!several) return;
   of_op_.resize(range.count);
   count_ = 0;
@@ -41,13 +48,13 @@ LaneIndex::LaneIndex(const sched::Schedule& schedule, sched::OpRange range)
   }
 }
 
-Lanes::Lanes(const sched::Schedule& schedule, sched::OpRange range, const IssueOrder& order,
-             std::uint64_t small_bytes)
+Lanes::Lanes(const sched::Schedule& schedule, sched::OpRange range, bool several,
+             const IssueOrder& order, std::uint64_t small_bytes)
     : schedule_(schedule),
       range_(range),
       order_(order),
       small_bytes_(small_bytes),
-      index_(schedule, range),
+      index_(schedule, range, several),
       first_rank_(first_rank_of(schedule, range)),
       lanes_(index_.count()) {
   require_complete(order_, schedule.op_count());

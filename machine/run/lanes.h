@@ -17,6 +17,8 @@ namespace slackline::machine {
 class LaneIndex {
  public:
   LaneIndex(const sched::Schedule& schedule, sched::OpRange range);
+  /// The same where it is known whether some operation is on another lane than 0.
+  LaneIndex(const sched::Schedule& schedule, sched::OpRange range, bool several);
   explicit LaneIndex(const sched::Schedule& schedule)
       : LaneIndex(schedule, sched::OpRange::of_all(schedule)) {}
 
@@ -44,9 +46,10 @@ class Lanes {
  public:
   static constexpr std::uint32_t kNoOp = 0xffffffffu;
 
-  /// `small_bytes` as for counts_in_flight(). The schedule must outlive this.
-  Lanes(const sched::Schedule& schedule, sched::OpRange range, const IssueOrder& order,
-        std::uint64_t small_bytes);
+  /// `small_bytes` as for counts_in_flight(), `several` as for LaneIndex. The schedule must outlive
+  /// this.
+  Lanes(const sched::Schedule& schedule, sched::OpRange range, bool several,
+        const IssueOrder& order, std::uint64_t small_bytes);
 
   std::uint32_t count() const { return index_.count(); }
 
