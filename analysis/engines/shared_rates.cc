@@ -131,18 +131,38 @@ void SharedRates::add(std::uint32_t slot, machine::PathId path, double most_byte
   set_bound(flow);
   fresh_.push_back(slot);
   const std::span<Pass> own = passes(slot);
-  for (std::uint32_t i = 0; i < way.size(); ++i) {
-    const std::uint32_t link = way[i].link;
-    FirstFew<User, 4>& users = crowds_[link].users;
-    own[i] = {link, way[i].times, users.size()};
+  for (std::size_t i = 0; i < way.size(); ++i) own[i] = {way[i].link, way[i].times, 0};
+  if (users_kept_) join_users(slot);
+}
+
+// The flow is one of the users of each link that it passes.
+void SharedRates::join_users(std::uint32_t slot) {
+  const std::span<Pass> own = passes(slot);
+  for (std::uint32_t i = 0; i < own.size(); ++i) {
+    FirstFew<User, 4>& users = crowds_[own[i].link].users;
+    own[i].place = users.size();
     users.push_back({slot, i});
-    change(link);
+    change(own[i].link);
+  }
+}
+
+// From now on. Until then no link held anybody back, so that none has changed what it gives.
+void SharedRates::keep_users() {
+  if (users_kept_) return;
+  users_kept_ = true;
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    if (flows_[slot].live) join_users(slot);
   }
 }
 
 void SharedRates::remove(std::uint32_t slot) {
   Flow& flow = flows_[slot];
   flow.live = false;
+  if (users_kept_) leave_users(slot);
+  use(passes(slot), -flow.rate);
+}
+
+void SharedRates::leave_users(std::uint32_t slot) {
   release(slot);
   for (const Pass& pass : passes(slot)) {
     FirstFew<User, 4>& users = crowds_[pass.link].users;
@@ -152,12 +172,11 @@ void SharedRates::remove(std::uint32_t slot) {
     users.pop_back();
     change(pass.link);
   }
-  use(slot, -flow.rate);
 }
 
-// The flow has so much more of every link that it passes.
-void SharedRates::use(std::uint32_t slot, Rate more) {
-  for (const Pass& pass : passes(slot)) {
+// A flow has so much more of links that it passes.
+void SharedRates::use(std::span<const Pass> way, Rate more) {
+  for (const Pass& pass : way) {
     Link& link = links_[pass.link];
     if (link.shared) link.used += pass.times * more;
   }
@@ -166,6 +185,7 @@ void SharedRates::use(std::uint32_t slot, Rate more) {
 void SharedRates::set_capacity(machine::LinkId id, double bytes_per_s) {
   const std::uint32_t l = link_of_[id.value];
   if (l == kNone) return;
+  keep_users();
   links_[l].capacity = capacity(bytes_per_s, links_[l].shared);
   for (Way& way : ways_) {
     const auto passed = hops(way);
@@ -191,6 +211,7 @@ void SharedRates::find_rates() {
   }
   fresh_.clear();
   if (inside_.empty()) return;
+  keep_users();
   filling_.begin();
   passed_.clear();
   std::size_t joined = 0;
@@ -230,13 +251,18 @@ void SharedRates::join(std::uint32_t slot) {
 bool SharedRates::fits_alone(std::uint32_t slot) {
   Flow& flow = flows_[slot];
   if (flow.rate != 0 || flow.region == region_) return false;
-  for (const Pass& hop : passes(slot)) {
-    const Link& link = links_[hop.link];
+  const std::span<const Pass> way = passes(slot);
+  for (std::size_t n = 0; n < way.size(); ++n) {
+    Link& link = links_[way[n].link];
     if (!link.shared) continue;
-    if (link.holds != 0 || link.used + hop.times * flow.bound > link.capacity) return false;
+    const Rate more = way[n].times * flow.bound;
+    if (link.holds != 0 || link.used + more > link.capacity) {
+      use(way.first(n), -flow.bound);
+      return false;
+    }
+    link.used += more;
   }
   flow.rate = flow.bound;
-  use(slot, flow.rate);
   touched_.push_back(slot);
   return true;
 }
@@ -322,6 +348,7 @@ void SharedRates::hold(std::uint32_t slot, std::uint32_t link) {
 void SharedRates::resume(const SharedRates& other) {
   links_ = other.links_;
   crowds_ = other.crowds_;
+  users_kept_ = other.users_kept_;
   ways_ = other.ways_;
   flows_ = other.flows_;
   passes_ = other.passes_;

@@ -17,6 +17,10 @@
 // nothing, but each touches every link of its way. So what that needs of a link or of a flow stands
 // in one line of a cache, apart from what only filling needs, and a flow carries its way along.
 //
+// Who is on which link is only asked when a flow does not have all that it could alone. Where that
+// never happens, as with serial NICs on a network without bottlenecks, it is not even written down:
+// then a message that begins or ends touches half of what it would.
+//
 // What a change can reach at all are the flows that are joined by links which could be full: on
 // racks whose uplinks hundreds share, eight times as many as the region has.
 #pragma once
@@ -103,7 +107,8 @@ class SharedRates {
     std::uint32_t slot;
     std::uint32_t hop;  // counted from the first of its way
   };
-  // Of a flow, for each hop of its way; and the flow's place among the users of the link.
+  // Of a flow, for each hop of its way; and the flow's place among the users of the link, if those
+  // are kept.
   struct Pass {
     std::uint32_t link;
     std::uint32_t times;
@@ -158,14 +163,17 @@ class SharedRates {
   }
   [[gnu::always_inline]] void prefetch_link(std::uint32_t link) const {
     __builtin_prefetch(&links_[link], 1);
-    __builtin_prefetch(&crowds_[link], 1);
+    if (users_kept_) __builtin_prefetch(&crowds_[link], 1);
   }
   MaxMin::Rate units(double bytes_per_s) const;
   MaxMin::Rate capacity(double bytes_per_s, bool shared) const;
   void find_bound(Way& way) const;
   void set_bound(Flow& flow) const;
   void change(std::uint32_t link);
-  void use(std::uint32_t slot, MaxMin::Rate more);
+  void keep_users();
+  void join_users(std::uint32_t slot);
+  void leave_users(std::uint32_t slot);
+  void use(std::span<const Pass> way, MaxMin::Rate more);
   // Into the region.
   void take(std::uint32_t slot) {
     Flow& flow = flows_[slot];
@@ -184,6 +192,7 @@ class SharedRates {
 
   std::vector<Link> links_;             // those of the wiring that a path passes, then pairs' rates
   std::vector<Crowd> crowds_;           // of every link
+  bool users_kept_ = false;             // of every link: once some flow did not fit alone
   std::vector<std::uint32_t> link_of_;  // of the wiring's; kNone
   std::vector<Way> ways_;               // of every path
   std::vector<Hop> hops_;
