@@ -45,13 +45,50 @@ struct UnderWay {
   machine::PathId path;
 };
 
+bool earlier(const UnderWay& a, const UnderWay& b) {
+  return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s < b.end_s;
+}
+
+// Puts them in order of time, in linear time where they are spread over the run: as many buckets
+// as messages hold a few each, or those of one instant, which mostly stand in order already.
+void sort_by_time(std::vector<UnderWay>& messages) {
+  constexpr std::size_t kFew = 64;
+  if (messages.size() < kFew) return std::sort(messages.begin(), messages.end(), earlier);
+  double first_s = messages.front().begin_s;
+  double last_s = first_s;
+  for (const UnderWay& message : messages) {
+    first_s = std::min(first_s, message.begin_s);
+    last_s = std::max(last_s, message.begin_s);
+  }
+  const std::size_t last_bucket = messages.size() - 1;
+  const double buckets_per_s = static_cast<double>(last_bucket) / (last_s - first_s);
+  if (!std::isfinite(buckets_per_s)) {
+    return std::sort(messages.begin(), messages.end(), earlier);
+  }
+  const auto bucket = [=](const UnderWay& message) {
+    return std::min(last_bucket,
+                    static_cast<std::size_t>((message.begin_s - first_s) * buckets_per_s));
+  };
+  std::vector<std::uint32_t> next(messages.size(), 0);  // where its next message goes
+  for (const UnderWay& message : messages) ++next[bucket(message)];
+  std::uint32_t before = 0;
+  for (std::uint32_t& place : next) before += std::exchange(place, before);
+  std::vector<UnderWay> sorted(messages.size());
+  for (const UnderWay& message : messages) sorted[next[bucket(message)]++] = message;
+  messages.swap(sorted);
+  auto begin = messages.begin();
+  for (const std::uint32_t place : next) {  // a bucket ends where its next message would go
+    const auto end = messages.begin() + place;
+    if (!std::is_sorted(begin, end, earlier)) std::sort(begin, end, earlier);
+    begin = end;
+  }
+}
+
 // The time in which something was under way on each link. In order of time one sort serves all of
 // them, and nothing has to be kept of a link but until when it is busy.
 void add_busy_times(const machine::Paths& paths, std::vector<UnderWay>& messages,
                     std::vector<LinkLoad>& loads) {
-  std::sort(messages.begin(), messages.end(), [](const UnderWay& a, const UnderWay& b) {
-    return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s < b.end_s;
-  });
+  sort_by_time(messages);
   std::vector<double> until_s(loads.size(), 0);
   for (const UnderWay& message : messages) {
     for (const machine::LinkId link : paths.links(message.path)) {
@@ -88,6 +125,7 @@ std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::
   const SentTogether together(schedule, &trace);
   std::vector<LinkLoad> loads(setting.wiring.links().size());
   std::vector<UnderWay> messages;
+  messages.reserve(schedule.op_count());  // what is not used costs no memory
   each_sent(schedule, &trace, [&](OpId id, const sched::Op& op, std::uint64_t times) {
     const std::uint64_t bytes = together.bytes(id);
     if (bytes == 0 || !together.stands_for_all(id)) return;

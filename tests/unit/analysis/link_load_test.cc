@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
@@ -116,6 +118,51 @@ TEST(LinkLoad, BusyTimeIsAUnion) {
   EXPECT_NEAR(run["rack-0.up"].busy_s, 24e-6, 1e-12);
   EXPECT_EQ(run["rack-0.up"].messages, 3u);
   EXPECT_EQ(run["rack-0.up"].bytes, 30'000u);
+}
+
+// The same of many, message by message: of each link, what is covered by the times in which one of
+// its messages was under way. Some begin together, and some long after all others.
+TEST(LinkLoad, BusyTimeIsAUnionOfManyInAnyOrder) {
+  for (std::uint32_t seed = 0; seed < 40 && !HasFailure(); ++seed) {
+    Dice dice(seed);
+    constexpr std::uint32_t kRanks = 8;
+    Program p(kRanks);
+    for (std::uint32_t n = 60 + dice.below(200); n != 0; --n) {
+      const std::uint32_t src = dice.below(kRanks);
+      const sched::ChannelId c = p.channel(src, (src + 1 + dice.below(kRanks - 1)) % kRanks);
+      const std::uint64_t bytes = 1 + dice.below(20'000);
+      const std::uint32_t late_us = dice.one_in(40) ? 90'000 : dice.below(4) * 100;
+      p.after({p.delay(src, us(late_us))}, p.send(c, bytes));
+      p.recv(c, bytes);
+    }
+    const Schedule schedule = p.build();
+    const Ran run(schedule, machine::parse_platform_spec(
+                                "two-level:racks=2,hosts=4,rate=8Gbps,latency=1us,nic=fair"));
+    std::map<std::uint32_t, std::vector<std::pair<double, double>>> under_way;  // by link
+    for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
+      const sched::Op& op = schedule.ops()[i];
+      if (!sched::is_initiator(op.kind)) continue;
+      const machine::PathId path = run.paths.of(op.channel, false);
+      const double end_s = run.trace.ops[op.match.value].wire_s - run.paths[path].latency_s;
+      for (const machine::LinkId link : run.paths.links(path)) {
+        under_way[link.value].emplace_back(run.trace.ops[i].wire_s, end_s);
+      }
+    }
+    for (auto& [link, times] : under_way) {
+      // Between two moments next to each other, nothing changes.
+      std::vector<double> moments;
+      for (const auto& [begin_s, end_s] : times) moments.insert(moments.end(), {begin_s, end_s});
+      std::sort(moments.begin(), moments.end());
+      double busy_s = 0;
+      for (std::size_t m = 1; m < moments.size(); ++m) {
+        const bool covered = std::any_of(times.begin(), times.end(), [&](const auto& time) {
+          return time.first <= moments[m - 1] && moments[m] <= time.second;
+        });
+        if (covered) busy_s += moments[m] - moments[m - 1];
+      }
+      EXPECT_NEAR(run.loads[link].busy_s, busy_s, 1e-12) << run.wiring.links()[link].name;
+    }
+  }
 }
 
 // Puts that nothing meets, and gets, which share a port: each has left when the run says so, and
