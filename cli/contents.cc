@@ -29,13 +29,16 @@ Contents::Contents(const LoadedSchedule& loaded, const sched::Trace& trace,
                    const sched::ClockError& clock_error, bool timed) {
   const sched::Schedule& schedule = loaded.schedule;
   if (trace.engine == "best-case" || trace.ops.size() != schedule.op_count()) return;
+  const bool of_calls =
+      loaded.pattern && is_of_calls(*loaded.pattern) && schedule.regions().empty();
+  if (!loaded.structure && trace.results.empty() && !of_calls) return;
   if (!std::isfinite(trace.makespan_s())) return;
   if (loaded.structure) {
     look_at_structure(*loaded.structure, schedule, trace, clock_error);
     return;
   }
   if (!trace.results.empty()) look_at_words(schedule, trace);
-  if (!loaded.pattern || !is_of_calls(*loaded.pattern) || !schedule.regions().empty()) return;
+  if (!of_calls) return;
   look_at_runs(schedule, trace);
   if (timed) look_at_order(schedule, trace, clock_error);
 }

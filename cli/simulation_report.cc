@@ -132,12 +132,12 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
   const sched::Schedule& schedule = setting.schedule;
   const machine::Wiring& wiring = setting.wiring;
   SimulationResult result;
-  result.makespan_s = trace.makespan_s();
   result.finish_s = machine::rank_finish_s(schedule, trace.ops);
+  result.makespan_s = *std::ranges::max_element(result.finish_s);
   const bool counted = trace.ops.size() == schedule.op_count();
   result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr, wiring.framing());
   const machine::Paths paths(setting);
-  analysis::require_within_capacity(setting, paths, trace);
+  analysis::require_within_capacity(setting, paths, trace, result.makespan_s);
   result.out_share =
       utilisation(result.use.out_wire_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_wire_bytes, true, wiring, paths, result.makespan_s);

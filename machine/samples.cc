@@ -8,9 +8,12 @@ namespace slackline::machine {
 std::vector<double> rank_finish_s(const sched::Schedule& schedule,
                                   std::span<const sched::OpTimes> times) {
   std::vector<double> finish_s(schedule.rank_count(), 0);
-  for (std::uint32_t i = 0; i < times.size(); ++i) {
-    double& end_s = finish_s[schedule.ops()[i].rank.value];
-    end_s = std::max(end_s, times[i].done_s);
+  for (std::uint32_t r = 0; r < schedule.rank_count(); ++r) {
+    const sched::RankId rank(r);
+    const std::size_t end = std::min<std::size_t>(times.size(), schedule.end_op(rank).value);
+    for (std::size_t i = schedule.first_op(rank).value; i < end; ++i) {
+      finish_s[r] = std::max(finish_s[r], times[i].done_s);
+    }
   }
   return finish_s;
 }

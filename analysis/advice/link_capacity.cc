@@ -28,9 +28,13 @@ void require_within_capacity(std::string_view name, double bytes, double message
 
 void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace) {
+  require_within_capacity(setting, paths, trace, trace.makespan_s());
+}
+
+void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
+                             const sched::Trace& trace, double makespan_s) {
   const sched::Schedule& schedule = setting.schedule;
   if (trace.contended || paths.may_fail() || trace.ops.size() != schedule.op_count()) return;
-  const double makespan_s = trace.makespan_s();
   if (!std::isfinite(makespan_s)) return;
   const auto links = setting.wiring.links();
   std::vector<double> bytes(links.size(), 0);

@@ -16,6 +16,9 @@ namespace slackline::analysis {
 /// messages.
 void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace);
+/// The same where the trace's makespan is known.
+void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
+                             const sched::Trace& trace, double makespan_s);
 
 /// The same of one link that carried `bytes` in `messages` at no more than `bytes_per_s`. `name`
 /// names it in the error.
