@@ -24,7 +24,9 @@ std::string signed_seconds(double time_s) {
   return fmt::format("{}{}", time_s < 0 ? "−" : "", sched::human_seconds(std::abs(time_s)));
 }
 
-std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.3g} %", 100 * share) : "never";
+}
 
 // Errors below what two sums of a run's times differ by say nothing.
 double cleaned_s(double error_s, double makespan_s) {
@@ -37,7 +39,7 @@ std::vector<double> DelayPrediction::errors_s(const analysis::Validation& valida
   if (shift_s.empty()) return analysis::errors_of(validation, trial_floats_s());
   std::vector<double> errors;
   for (std::size_t i = 0; i < validation.trials.size(); ++i) {
-    errors.push_back(validation.trials[i].shift_s - shift_s[i]);
+    errors.push_back(analysis::shift_error_s(validation.trials[i].shift_s, shift_s[i]));
   }
   return errors;
 }

@@ -242,10 +242,15 @@ double predicted_shift_s(const TrialResult& result, double float_s) {
   return std::max(0.0, sched::seconds(result.trial.by) - result.absorbed_s - float_s);
 }
 
+double shift_error_s(double measured_s, double predicted_s) {
+  return measured_s == predicted_s ? 0.0 : measured_s - predicted_s;
+}
+
 std::vector<double> errors_of(const Validation& validation, std::span<const double> float_s) {
   std::vector<double> errors_s;
   for (const TrialResult& result : validation.trials) {
-    errors_s.push_back(result.shift_s - predicted_shift_s(result, float_s[result.trial.op.value]));
+    const double predicted_s = predicted_shift_s(result, float_s[result.trial.op.value]);
+    errors_s.push_back(shift_error_s(result.shift_s, predicted_s));
   }
   return errors_s;
 }

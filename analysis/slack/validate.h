@@ -76,6 +76,9 @@ std::vector<double> trial_floats_s(const machine::Setting& setting, const TimedS
 /// costs while the order on lanes and ports stays as it is. `float_s` is of trial_floats_s().
 double predicted_shift_s(const TrialResult& result, double float_s);
 
+/// Measured less predicted; 0 where both say that the run never ends.
+double shift_error_s(double measured_s, double predicted_s);
+
 /// How far a prediction was off, over trials. Quantiles are of absolute values: the least that at
 /// least so many trials do not exceed. All 0 over none.
 struct ErrorSpread {

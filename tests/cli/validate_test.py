@@ -102,7 +102,7 @@ class Validate(ProgramCase):
 
     def test_on_simgrid_with_shared_links(self):
         if not self.has_simgrid():
-            self.skipTest("built without SimGrid")
+            self.skipTest("without SimGrid")
         document = self.validate(PIPELINE, "-p", SHARED, "--ops", "30")
         self.assertEqual(document["on"], "simgrid")
         self.assertGreater(document["shared"], 0)
@@ -134,6 +134,17 @@ class Validate(ProgramCase):
         for row in csv.DictReader(self.read("v.csv").splitlines()):
             self.assertEqual(row["total_float_s_3"], "")
             self.assertAlmostEqual(float(row["predicted_s_3"]), float(row["measured_s"]), delta=5e-9)
+
+    def test_a_run_that_never_ends_is_foreseen_by_the_flow_engine(self):
+        if not self.has_simgrid():
+            self.skipTest("without SimGrid")
+        arguments = ("chain:ranks=4,bytes=64KiB,block=16KiB", "--platform", "star", "--fail",
+                     "rank=3,at=20us", "--ops", "all", "--delay", "100us")
+        frozen, foreseen = self.validate(*arguments, code=1)["predictions"]
+        self.assertIsNone(frozen["max_abs_error_s"])
+        self.assertEqual((foreseen["max_abs_error_s"], foreseen["max_rel_error"]), (0, 0))
+        for word in self.run_well("validate", *arguments, code=1).split():
+            self.assertNotIn(word, ("inf", "nan"))
 
     def test_one_rank(self):
         document = self.validate("chain:ranks=1,bytes=1MiB", "--on", "analytic")
