@@ -36,6 +36,14 @@ hw::GroupsOptions patient_groups() {
 
 std::unique_ptr<hw::Transport> net() { return hw::make_transport("net", {.host = "127.0.0.1"}); }
 
+// The second once it knows of the first's loss. All others say that they do.
+void kill_both(MeshRanks& ranks) {
+  ranks.signal(kFirst, SIGKILL);
+  for (const std::uint32_t r : {0u, kSecond, 2u}) EXPECT_EQ(ranks.next(r), "lost");
+  ranks.signal(kSecond, SIGKILL);
+  EXPECT_EQ(ranks.next(kSecond), "(end)");
+}
+
 // Whether the first that is lost is a member too: then the group has failed before, and the others
 // settle with the second, which has told them nothing yet.
 class GroupSecondLoss : public ::testing::TestWithParam<bool> {};
@@ -74,10 +82,7 @@ TEST_P(GroupSecondLoss, EndsTheGroup) {
   EXPECT_EQ(ranks.next(kSecond), "kept");
   EXPECT_EQ(ranks.next(2), "ready");
   EXPECT_EQ(ranks.next(kFirst), "ready");
-  ranks.signal(kFirst, SIGKILL);
-  for (const std::uint32_t r : {0u, kSecond, 2u}) EXPECT_EQ(ranks.next(r), "lost");
-  ranks.signal(kSecond, SIGKILL);
-  EXPECT_EQ(ranks.next(kSecond), "(end)");
+  kill_both(ranks);
   go.set(1);
   for (const std::uint32_t r : {0u, 2u}) {
     EXPECT_EQ(ranks.next(r), fmt::format("failed by {}", GetParam() ? kFirst : kSecond));
@@ -104,10 +109,7 @@ TEST(GroupCreation, WhoHasLeftMeanwhileIsNamed) {
     go.await(2);
   });
   for (std::uint32_t r = 0; r < 4; ++r) EXPECT_EQ(ranks.next(r), "ready");
-  ranks.signal(kFirst, SIGKILL);
-  for (const std::uint32_t r : {0u, kSecond, 2u}) EXPECT_EQ(ranks.next(r), "lost");
-  ranks.signal(kSecond, SIGKILL);
-  EXPECT_EQ(ranks.next(kSecond), "(end)");
+  kill_both(ranks);
   go.set(1);
   for (const std::uint32_t r : {0u, 2u}) {
     EXPECT_EQ(ranks.next(r), "1 create_group: group 1: rank 1 has left");
