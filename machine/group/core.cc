@@ -110,8 +110,8 @@ void GroupCore::lose(std::uint32_t member, const std::string& how, bool reachabl
   if (settlement_->lose(member)) tell_settlement();
 }
 
-// It ended the group, so it had decided and told so, or all members have all messages. Nobody needs
-// it to agree, and it will never say that it is gone.
+// It had decided and told so, or all members have all messages, or it told that it left the group
+// itself. Nobody needs it to agree, and it will never say that it is gone.
 void GroupCore::see_left(std::uint32_t member) {
   left_[member] = true;
   if (state_ == State::kFailing) leave_out(member);
