@@ -80,8 +80,8 @@ class RunCore {
     clear_all_but_times();
   }
 
-  /// Between reset() and start(): the operation never becomes ready of itself. Who has done it by
-  /// other means says issued() and done_unasked().
+  /// Between reset() and start(): the operation never becomes ready of itself. Who posts it by
+  /// other means says issued().
   void withdraw(std::uint32_t op) { nodes_[op].waits = std::numeric_limits<std::uint32_t>::max(); }
 
   /// As another run of the same graph is now, without regions; OpTimes are for the caller to copy.
@@ -171,10 +171,6 @@ class RunCore {
     const std::uint32_t next = lanes_.done(op, host_.moment());
     if (next != Lanes::kNoOp) times_[next].cause = range_.id(op);
     host_.room_made(op);
-    done_unasked(op);
-  }
-  /// It is done without ever having had a turn.
-  void done_unasked(std::uint32_t op) {
     times_[op].done_s = host_.now_s();
     for (const RunGraph::Arc arc : out(op)) {
       if (arc.on_done) release(arc.to, range_.id(op));
