@@ -310,7 +310,8 @@ class Run : public Command {
                                  hw::line_rate(facts)),
                       facts,
                       link_use(loaded.schedule, {}, &result.trace),
-                      trace_file_};
+                      trace_file_,
+                      machine::idle_delays(options.delays, loaded.schedule, options.platform)};
     Contents contents(
         loaded, result.trace,
         [&](sched::RankId rank, double time_s) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,8 +28,10 @@
 #include "cli/stream_run.h"
 #include "cli/unused_seed.h"
 #include "cli/workload_report.h"
+#include "machine/paths.h"
 #include "machine/randomness.h"
 #include "machine/run/adaptive_ways.h"
+#include "machine/without_effect.h"
 #include "sched/trace_file.h"
 
 namespace slackline::cli {
@@ -218,6 +221,11 @@ class Simulate : public Command {
     if (!settled.engine().shares_links) {
       context.link_left_out = shared_link_name(settled.setting());
     }
+    machine::DelayPlan drawn_alike = setting.delays;
+    drawn_alike.noise.clear();
+    const machine::Setting alike = settled.setting().with(drawn_alike);
+    context.without_effect = machine::without_effect(alike, machine::Paths(alike),
+                                                     std::numeric_limits<double>::infinity());
     Answer answer(reader_, subject_of(loaded));
     answer_samples(answer, setting, samples, context);
     console.print(answer.text());
@@ -261,7 +269,7 @@ class Simulate : public Command {
       Answer answer(reader_, subject_of(*spec, spec->multicast.bytes));
       const StreamedSamples streamed = stream_samples(*spec, setting, approximate_, runs, console);
       distribution_.write(answer.subject().name, streamed.samples, console);
-      answer_samples(answer, setting, streamed.samples, {streamed.approximation, std::nullopt});
+      answer_samples(answer, setting, streamed.samples, {streamed.approximation, std::nullopt, {}});
       console.print(answer.text());
     }
     return 0;

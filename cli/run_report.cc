@@ -55,7 +55,7 @@ void answer_run(Answer& answer, const RealRun& run) {
   answer.set("answered_by", "run:" + run.transport);
   answer.set_null({"platform"});
   answer.both("transport", "transport", run.transport);
-  if (!options.delays.empty()) answer.row("delays", summary_of(options.delays));
+  add_delays(answer, options.delays, run.without_effect);
   answer.row("iterations", iterations(run));
   answer.set("policy", machine::name(options.order.policy));
   answer.set("sends_in_flight", options.order.sends_in_flight);

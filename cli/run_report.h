@@ -10,6 +10,7 @@
 #include "cli/run_figures.h"
 #include "hw/rank_facts.h"
 #include "hw/run.h"
+#include "machine/delays.h"
 
 namespace slackline::cli {
 
@@ -21,6 +22,7 @@ struct RealRun {
   const std::vector<hw::RankFacts>& facts;
   LinkUse use;
   std::optional<std::string> trace_file;
+  std::vector<machine::IdleEntry> without_effect;  // of the options' delays
 };
 
 /// Of people who do not want all, one row per rank up to a few; of others also where each ran.

@@ -73,7 +73,7 @@ void answer_samples(Answer& answer, const RunSetting& setting, const machine::Sa
   answer.set("engine", setting.engine->name);
   add_platform(answer, setting.platform.name, setting.platform, samples.ranks);
   answer.row("engine", std::string(setting.engine->name));
-  if (!setting.delays.empty()) answer.row("delays", summary_of(setting.delays));
+  add_delays(answer, setting.delays, context.without_effect);
   answer.set("policy", machine::name(setting.policy));
   answer.set("sends_in_flight", setting.sends_in_flight);
   answer.set("may_be_contended", context.link_left_out.has_value());

@@ -8,6 +8,7 @@
 
 #include "cli/answer.h"
 #include "cli/simulation_options.h"
+#include "machine/delays.h"
 #include "machine/samples.h"
 
 namespace slackline::cli {
@@ -38,6 +39,8 @@ struct SamplesContext {
   std::optional<Approximation> approximation;
   /// A link that messages may have shared, if the engine leaves sharing out.
   std::optional<std::string> link_left_out;
+  /// Of the plan's delays, but for noise, those that change no sample.
+  std::vector<machine::IdleEntry> without_effect = {};
 };
 
 /// The answer's subject is what was run.

@@ -13,6 +13,7 @@
 #include "cli/platform_report.h"
 #include "machine/paths.h"
 #include "machine/samples.h"
+#include "machine/without_effect.h"
 
 namespace slackline::cli {
 namespace {
@@ -164,6 +165,7 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
 void name_parts(const machine::Setting& setting, const machine::Paths& paths,
                 SimulationResult& result) {
   const machine::Wiring& wiring = setting.wiring;
+  result.without_effect = machine::without_effect(setting, paths, result.makespan_s);
   if (tells_nics(wiring)) {
     for (std::uint32_t n = 0; n < paths.nic_count(); ++n) {
       result.nic_names.push_back(wiring.nic_name(machine::NicId(n)));
@@ -191,6 +193,21 @@ std::string summary_of(const machine::DelayPlan& delays) {
   return text;
 }
 
+void add_delays(Answer& answer, const machine::DelayPlan& delays,
+                const std::vector<machine::IdleEntry>& without_effect) {
+  if (!delays.empty()) answer.row("delays", summary_of(delays));
+  const std::size_t count = without_effect.size();
+  const std::size_t shown = answer.all() ? count : std::min(count, kRowsShown);
+  for (std::size_t n = 0; n < shown; ++n) {
+    answer.row(n == 0 ? "no effect" : "",
+               fmt::format("{}: {}", without_effect[n].entry, without_effect[n].why));
+  }
+  if (shown < count) answer.row("", fmt::format("… and {} more; --all shows them", count - shown));
+  answer.list("delays_without_effect", rows_of(count),
+              {{"entry", nullptr, [&](auto n) { return without_effect[n].entry; }},
+               {"why", nullptr, [&](auto n) { return without_effect[n].why; }}});
+}
+
 void answer_simulation(Answer& answer, const Simulation& s) {
   const SimulationResult& result = s.result;
   const double bytes = static_cast<double>(answer.subject().message_bytes);
@@ -202,7 +219,7 @@ void answer_simulation(Answer& answer, const Simulation& s) {
   add_platform(answer, s.setting.platform.name, s.setting.platform, s.ranks());
   answer.row("engine",
              s.answered_by == engine ? engine : fmt::format("{} ({})", engine, s.answered_by));
-  if (!s.setting.delays.empty()) answer.row("delays", summary_of(s.setting.delays));
+  add_delays(answer, s.setting.delays, result.without_effect);
   answer.set("policy", machine::name(s.setting.policy));
   answer.set("sends_in_flight", s.setting.sends_in_flight);
   answer.set("seed", s.setting.delays.seed);

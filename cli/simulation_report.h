@@ -10,6 +10,7 @@
 #include "cli/answer.h"
 #include "cli/link_use.h"
 #include "cli/simulation_options.h"
+#include "machine/delays.h"
 #include "machine/setting.h"
 #include "sched/trace.h"
 
@@ -27,6 +28,7 @@ struct SimulationResult {
   std::vector<std::string> nic_names;   // …
   std::vector<std::string> link_names;  // of a network that is no star
   std::vector<double> link_bytes_per_s;
+  std::vector<machine::IdleEntry> without_effect;  // of the plan's delays
   std::vector<analysis::LinkLoad> link_loads;
   std::optional<analysis::Outcome> failed;  // if the run did not finish
   std::vector<std::string> why_stuck;       // of every rank; empty where it completed
@@ -35,7 +37,8 @@ struct SimulationResult {
 /// Throws InternalError if a link carried more than it can, as require_within_capacity() says.
 SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace);
 
-/// Names the NICs and links of a result that has figures of them, as result_of() does.
+/// Says which delays had no effect, and names the NICs and links of a result that has figures of
+/// them, as result_of() does.
 void name_parts(const machine::Setting& setting, const machine::Paths& paths,
                 SimulationResult& result);
 
@@ -51,6 +54,10 @@ struct Simulation {
 
 /// Of people who do not want all, one row per rank up to a few.
 void answer_simulation(Answer& answer, const Simulation& simulation);
+
+/// A row of the plan, and one for each of its entries that had no effect; not where it is empty.
+void add_delays(Answer& answer, const machine::DelayPlan& delays,
+                const std::vector<machine::IdleEntry>& without_effect);
 
 /// "3 delays, 1 slow pair, noise, 1 failure": what a delay plan holds; empty for an empty one.
 std::string summary_of(const machine::DelayPlan& delays);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/units.h"
@@ -53,5 +54,18 @@ class Delays {
   std::vector<sched::Time> post_;  // per operation; empty if no operation is delayed so
   std::vector<sched::Time> lane_;
 };
+
+/// An entry of a delay plan that changes nothing, and why.
+struct IdleEntry {
+  std::string entry;  // "straggler 3"
+  std::string why;    // "nothing that the rank posts, copies or calculates takes longer"
+
+  friend bool operator==(const IdleEntry&, const IdleEntry&) = default;
+};
+
+/// Of a valid plan's delays, stragglers and noise those that delay no operation. They are no
+/// errors, since one plan may serve several schedules and platforms.
+std::vector<IdleEntry> idle_delays(const DelayPlan& plan, const sched::Schedule& schedule,
+                                   const Platform& platform);
 
 }  // namespace slackline::machine

@@ -33,6 +33,29 @@ class Simulate(ProgramCase):
                                     document[f"nic_{way}_utilisation"]):
                 self.assertAlmostEqual(share, bytes / 1e10 / document["makespan_s"], delta=1e-12)
 
+    def test_what_of_a_delay_plan_changes_nothing_is_named(self):
+        spec = "chain:ranks=4,bytes=4MiB,block=1MiB"
+        none = ("--delay", "op=3,by=0", "--delay", "rank=3,step=1,by=10us",
+                "--straggler", "rank=3,slowdown=4", "--noise", "constant,by=1us,chance=0",
+                "--slow-pair", "src=0,dst=3,rate=1Gbps", "--slow-pair", "src=1,dst=2,rate=500Gbps",
+                "--link-rate", "link=switch-1-0.up-0,rate=1Gbps", "--fail", "rank=3,at=1s")
+        platform = ("-p", "fat-tree:down=4x4,up=1x2")
+        plain = self.simulate(spec, *platform)
+        self.assertEqual(plain["delays_without_effect"], [])
+        document = self.simulate(spec, *platform, *none)
+        self.assertEqual(document["rank_finish_s"], plain["rank_finish_s"])
+        named = document["delays_without_effect"]
+        self.assertEqual(len(named), len(none) // 2)
+        self.assertEqual([each["why"] for each in named if each["entry"].startswith("slow pair")],
+                         ["no message goes that way", "its rate is not below the NIC's"])
+        samples = self.simulate(spec, *platform, *none, "--noise", "exponential,mean=1us", "--samples", "2")
+        left_out = ("noise", "failure")  # which samples differ in
+        self.assertEqual(samples["delays_without_effect"],
+                         [each for each in named if not each["entry"].startswith(left_out)])
+        # On a platform on which posts take time the straggler is slow.
+        document = self.simulate(spec, "-p", STAR + ",o_post=1us", "--straggler", "rank=3,slowdown=4")
+        self.assertEqual(document["delays_without_effect"], [])
+
     def test_the_answer_does_not_depend_on_whether_the_trace_is_kept(self):
         for spec, platform in ((PIPELINE, "fractus"), (PIPELINE, "fat-tree:arity=4,rate=100Gbps,latency=600ns"),
                                (CHAIN, "star:rate=80Gbps,latency=1us,rails=2"),
