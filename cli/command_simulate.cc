@@ -28,7 +28,6 @@
 #include "cli/stream_run.h"
 #include "cli/unused_seed.h"
 #include "cli/workload_report.h"
-#include "machine/paths.h"
 #include "machine/randomness.h"
 #include "machine/run/adaptive_ways.h"
 #include "machine/without_effect.h"
@@ -224,8 +223,8 @@ class Simulate : public Command {
     machine::DelayPlan drawn_alike = setting.delays;
     drawn_alike.noise.clear();
     const machine::Setting alike = settled.setting().with(drawn_alike);
-    context.without_effect = machine::without_effect(alike, machine::Paths(alike),
-                                                     std::numeric_limits<double>::infinity());
+    context.without_effect =
+        machine::without_effect(alike, std::numeric_limits<double>::infinity());
     Answer answer(reader_, subject_of(loaded));
     answer_samples(answer, setting, samples, context);
     console.print(answer.text());

@@ -25,6 +25,7 @@
 #include "engines/engines.h"
 #include "experiments/plot.h"
 #include "hw/leader.h"
+#include "machine/without_effect.h"
 
 namespace slackline::cli {
 namespace {
@@ -252,7 +253,8 @@ class Validate : public Command {
                    wanted.choice_text(trials.size(), schedule.op_count()),
                    wanted.delay_text(trace.makespan_s()),
                    {},
-                   why_no_promise(of)},
+                   why_no_promise(of),
+                   machine::without_effect(of, trace.makespan_s())},
                   reported_run("nothing delayed", trace, of), console);
   }
 
@@ -302,11 +304,18 @@ class Validate : public Command {
       ValidationTolerance tolerance = wanted.tolerance;
       tolerance.noise_s = found.trials.noise_s;
       tolerance.unsteady_s = found.waited_s + found.clock_error_s;
-      return answer({loaded, setting, found.on, validation, found.predictions, tolerance,
+      return answer({loaded,
+                     setting,
+                     found.on,
+                     validation,
+                     found.predictions,
+                     tolerance,
                      wanted.choice_text(validation.trials.size(), loaded.schedule.op_count()),
                      wanted.delay_text(validation.makespan_s),
                      RealRepeats{wanted.repeats, found.trials.undelayed_s, found.trials.noise_s,
-                                 found.waited_s, found.clock_error_s}},
+                                 found.waited_s, found.clock_error_s},
+                     {},
+                     machine::idle_delays(setting.delays, loaded.schedule, setting.platform)},
                     std::nullopt, seen);
     });
   }

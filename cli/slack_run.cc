@@ -6,8 +6,10 @@
 
 #include "base/enum_names.h"
 #include "cli/platform_report.h"
+#include "cli/simulation_report.h"
 #include "engines/engines.h"
 #include "engines/network.h"
+#include "machine/without_effect.h"
 #include "sched/file.h"
 
 namespace slackline::cli {
@@ -58,6 +60,8 @@ void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended)
   answer.row("engine", run.engine == run.trace.engine
                            ? run.engine
                            : fmt::format("{} ({})", run.engine, run.trace.engine));
+  add_delays(answer, run.setting.delays,
+             machine::without_effect(run.setting, run.trace.makespan_s()));
 }
 
 void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s) {

@@ -10,6 +10,7 @@
 #include "cli/frozen_run.h"
 #include "cli/human.h"
 #include "cli/platform_report.h"
+#include "cli/simulation_report.h"
 #include "cli/slack_run.h"
 
 namespace slackline::cli {
@@ -96,6 +97,7 @@ void ValidationReport::say(Answer& answer) const {
   answer.row("on", real ? fmt::format("{}, {} each, in turn with undelayed runs", on,
                                       human_count(real->repeats, "time"))
                         : on);
+  add_delays(answer, setting.delays, without_effect);
   add_no_promise(answer, "predictions by floats are", no_promise);
   answer.set("ok", ok());
   answer.set("checked", trials.size());

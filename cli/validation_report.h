@@ -11,6 +11,7 @@
 #include "cli/schedule_source.h"
 #include "cli/simulation_options.h"
 #include "experiments/report.h"
+#include "machine/delays.h"
 
 namespace slackline::cli {
 
@@ -81,6 +82,7 @@ struct ValidationReport {
   /// cli::why_no_promise() of what was simulated; nothing of a real run, whose network nobody
   /// knows.
   std::optional<std::string> no_promise = {};
+  std::vector<machine::IdleEntry> without_effect = {};  // of the plan beside the trials
 
   /// No operation is beyond its tolerance, but for those of which it cannot be told.
   bool ok() const { return beyond() == 0; }

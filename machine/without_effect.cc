@@ -73,4 +73,9 @@ std::vector<IdleEntry> without_effect(const Setting& setting, const Paths& paths
   return said;
 }
 
+std::vector<IdleEntry> without_effect(const Setting& setting, double end_s) {
+  if (setting.delays.empty()) return {};
+  return without_effect(setting, Paths(setting), end_s);
+}
+
 }  // namespace slackline::machine

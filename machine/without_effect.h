@@ -15,5 +15,7 @@ namespace slackline::machine {
 /// nothing by chance, as a rate that no message needs just then, is not named either. `paths` are
 /// the setting's.
 std::vector<IdleEntry> without_effect(const Setting& setting, const Paths& paths, double end_s);
+/// The same, finding the paths if there are delays.
+std::vector<IdleEntry> without_effect(const Setting& setting, double end_s);
 
 }  // namespace slackline::machine

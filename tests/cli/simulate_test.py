@@ -52,6 +52,11 @@ class Simulate(ProgramCase):
         left_out = ("noise", "failure")  # which samples differ in
         self.assertEqual(samples["delays_without_effect"],
                          [each for each in named if not each["entry"].startswith(left_out)])
+        of_validate = none[4:]  # whose own --delay is another
+        for command, plan, expected in ((("slack",), none, named), (("slack", "--price", "1us"), none, named),
+                                        (("validate", "--delay", "1us"), of_validate, named[2:])):
+            document = self.document(*command, spec, *platform, *plan)
+            self.assertEqual(document["delays_without_effect"], expected, command)
         # On a platform on which posts take time the straggler is slow.
         document = self.simulate(spec, "-p", STAR + ",o_post=1us", "--straggler", "rank=3,slowdown=4")
         self.assertEqual(document["delays_without_effect"], [])
