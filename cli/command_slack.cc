@@ -138,8 +138,8 @@ class Slack : public Command {
       note_unused_seed(setting->seed, machine::draws(setting->delays, loaded.schedule), console);
     }
     std::optional<SettledRun> settled;
-    if (setting) settled.emplace(*setting, loaded.schedule, console);
-    const SlackRun run = traced ? traced->of(loaded.schedule) : run_now(*settled, console);
+    const SlackRun run =
+        traced ? traced->of(loaded.schedule) : run_with_sharing(*setting, loaded, settled, console);
     console.phase("analysing");
     if (delay_) {
       const analysis::WireTimes wire = run.slack(wire_).wire_times;
@@ -162,16 +162,37 @@ class Slack : public Command {
     answer_slack(answer, run, found);
   }
 
-  void sample(Answer& answer, const LoadedSchedule& loaded, const RunSetting& setting,
+  // By the analytic engine unless another was asked for: it is exact where no messages share links.
+  // Where they do, its time is too short, and the flow engine answers in its place.
+  SlackRun run_with_sharing(RunSetting& setting, const LoadedSchedule& loaded,
+                            std::optional<SettledRun>& settled, Console& console) const {
+    settled.emplace(setting, loaded.schedule, console);
+    {
+      SlackRun run = run_now(*settled, console);
+      const machine::Engine* const other =
+          options_.engine_that_shares(run.setting, run.trace.contended);
+      if (other == nullptr) return run;
+      setting.engine = other;
+    }
+    settled.emplace(setting, loaded.schedule, console);
+    return run_now(*settled, console);
+  }
+
+  void sample(Answer& answer, const LoadedSchedule& loaded, RunSetting setting,
               Console& console) const {
+    std::optional<SettledRun> settled;
+    if (options_.engine()) {
+      settled.emplace(setting, loaded.schedule, console);
+    } else {
+      run_with_sharing(setting, loaded, settled, console);
+    }
     // SimGrid's runs are processes of their own, which threads must not begin.
     const bool simgrid = setting.engine->name == "simgrid";
     machine::SampleRuns runs{*samples_, simgrid ? 1 : jobs_of(jobs_), {}};
     runs.progress = [&](std::uint32_t done) { console.progress("simulating", done, runs.samples); };
-    const SettledRun settled(setting, loaded.schedule, console);
     answer_criticality(answer, loaded, setting,
-                       analysis::criticality(settled.setting(), settled.engine(), runs),
-                       why_no_promise(settled.setting()));
+                       analysis::criticality(settled->setting(), settled->engine(), runs),
+                       why_no_promise(settled->setting()));
   }
 
   Propagated delayed(const LoadedSchedule& loaded, const SlackRun& run,

@@ -47,10 +47,14 @@ void SimulationOptions::declare(Arguments& arguments) {
       "-p,--platform", "PLATFORM", platform_,
       fmt::format("a preset's name, a TOML file, or TOPOLOGY:key=value,… (default: {})",
                   machine::kDefaultPlatform));
-  arguments.option(names_.engine, engines::engine_names("|", "|") + names_.more_engines, engine_,
-                   fmt::format("who answers (default: {}); flow shares links as simgrid does, and "
-                               "takes less time",
-                               default_engine_));
+  arguments.option(
+      names_.engine, engines::engine_names("|", "|") + names_.more_engines, engine_,
+      fmt::format("who answers (default: {}{}); flow shares links as simgrid does, and "
+                  "takes less time",
+                  default_engine_,
+                  default_engine_ == "analytic"
+                      ? ", and flow where messages turn out to share links"
+                      : ""));
   order_.declare(arguments);
   delays_.declare(arguments);
 }
@@ -71,6 +75,13 @@ RunSetting SimulationOptions::resolve_machine(Console& console) const {
   RunSetting setting = resolve_rest();
   setting.engine = engine_or_flow(default_engine_, console);
   return setting;
+}
+
+const machine::Engine* SimulationOptions::engine_that_shares(const machine::Setting& of,
+                                                             bool contended) const {
+  if (engine_ || !contended) return nullptr;
+  const machine::Engine& flow = engines::engine_named("flow");
+  return flow.why_refused(of) ? nullptr : &flow;
 }
 
 RunSetting SimulationOptions::resolve_rest() const {

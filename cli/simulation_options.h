@@ -74,6 +74,9 @@ class SimulationOptions {
   /// The same but for the engine, which is the default.
   RunSetting resolve_machine(Console& console) const;
   bool platform_given() const { return platform_.has_value(); }
+  /// The flow engine, where no engine was asked for and the default one left out of a run that
+  /// messages shared links; null otherwise, and where the flow engine refuses the run.
+  const machine::Engine* engine_that_shares(const machine::Setting& of, bool contended) const;
   /// What was given as the engine, before it is read.
   const std::optional<std::string>& engine() const { return engine_; }
   /// The first of these options that was given, as in "--platform"; empty if none was.

@@ -88,7 +88,7 @@ WeightLines::WeightLines(const machine::Setting& setting, const machine::Delays&
     if (wire == WireTimes::kRun) {
       throw Unsupported(
           "tolerance: with the run's own times on the wire, which its messages shared, no link has "
-          "a byte time to vary");
+          "a byte time to vary; expected the machine model's times, as by --wire model");
     }
     read_rates(setting.wiring);
   }

@@ -213,8 +213,15 @@ class Slack(ProgramCase):
         self.assertGreater(by_model["unexplained_s"], 0.1 * simulated)
         self.assertIn("floats are off", self.good("slack", PIPELINE, *racks, "-e", "simgrid",
                                                   "--wire", "model"))
-        self.assertIn("--engine flow has slack with it", self.good("slack", PIPELINE, *racks))
+        self.assertIn("--engine flow has slack with it",
+                      self.good("slack", PIPELINE, *racks, "-e", "analytic"))
         by_flow = self.slack(PIPELINE, *racks, "-e", "flow")
+        # Who asks for no engine is not told the time without sharing.
+        self.assertEqual(self.slack(PIPELINE, *racks), by_flow)
+        noise = ("--noise", "exponential,mean=1us", "--samples", "3")
+        self.assertEqual(self.slack(PIPELINE, *racks, *noise), self.slack(PIPELINE, *racks, *noise, "-e", "flow"))
+        self.assertEqual(self.slack(PIPELINE)["engine"], "analytic")
+        self.assertIn("--wire model", self.bad("slack", PIPELINE, *racks, "--tolerance", "links"))
         self.assertEqual(by_flow["wire_times"], "run")
         self.assertAlmostEqual(by_flow["makespan_s"], simulated, delta=5e-9)
         self.good("simulate", PIPELINE, *racks, "-e", "flow", "--trace", "f")
