@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
+#include "machine/platform.h"
 #include "machine/toml_document.h"
 
 namespace slackline::sweep {
@@ -62,12 +63,13 @@ class Reader {
     top_.check_schema(kStudySchema);
     const std::vector<std::string> schedules = list(top_, "schedule", {}),
                                    platforms = list(top_, "platform", {"fractus"}),
-                                   engines = list(top_, "engine", {"analytic"}),
                                    delays = list(top_, "delays", {""}),
                                    seeds = list(top_, "seed", {"0"}),
                                    samples = list(top_, "samples", {"1"});
     if (schedules.empty()) refuse("schedule", "none", "a list of specs");
     read_values();
+    std::vector<std::string> engines = list(top_, "engine", {});
+    if (engines.empty()) engines = {default_engine(all(platforms, {}))};
     const std::vector<std::vector<Condition>> skips = read_skips();
     Study study;
     study.search = read_search(samples);
@@ -223,6 +225,22 @@ class Reader {
                                    table.where(value), fmt::join(kParts, ", "),
                                    fmt::join(kOfResults, ", ")));
     }
+  }
+
+  // The analytic engine is exact on stars whose NICs send one message at a time. On other networks
+  // messages may share links, which it leaves out. A platform that cannot be read says so at its
+  // points.
+  static std::string default_engine(const std::vector<Text>& platforms) {
+    const auto may_share = [](const Text& text) {
+      try {
+        const machine::Platform platform = machine::load_platform(text.text);
+        return platform.topology.kind() != machine::TopologyKind::kStar ||
+               platform.nic != machine::NicDiscipline::kSerial;
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    return std::ranges::any_of(platforms, may_share) ? "flow" : "analytic";
   }
 
   // The text with each value that it names, in every combination.

@@ -75,6 +75,21 @@ TEST(Study, LeavesOutWhatIsSkipped) {
                           "sequential:ranks=2,bytes=1KiB"));
 }
 
+TEST(Study, AnswersWithSharingWhereMessagesMayShareLinks) {
+  const auto engines_on = [](const std::string& platforms) {
+    return study("schedule = \"chain:ranks=4,bytes=1KiB\"\nplatform = " + platforms +
+                 "\n[values]\nracks = [2, 4]\n")
+        .engines;
+  };
+  const std::string racks = "\"two-level:racks={racks},hosts=2\"";
+  EXPECT_THAT(engines_on("[\"fractus\", " + racks + "]"), ElementsAre("flow"));
+  EXPECT_THAT(engines_on("[\"fractus\", \"star:rate={racks}Gbps,latency=1us\"]"),
+              ElementsAre("analytic"));
+  EXPECT_THAT(engines_on("\"star:nic=fair,rate={racks}Gbps,latency=1us\""), ElementsAre("flow"));
+  EXPECT_THAT(engines_on("\"nowhere-{racks}.toml\""), ElementsAre("analytic"));
+  EXPECT_THAT(engines_on(racks + "\nengine = \"analytic\""), ElementsAre("analytic"));
+}
+
 TEST(Study, LooksForDelayPlansBesideItself) {
   const Study found = study("schedule = \"chain:ranks=2,bytes=1\"\ndelays = [\"\", \"late.toml\"]");
   ASSERT_EQ(found.points.size(), 2u);
