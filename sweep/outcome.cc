@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "analysis/engines/stream.h"
 #include "analysis/slack/float_summary.h"
@@ -39,8 +40,8 @@ PointSlack slack_of(const machine::Setting& setting, const sched::Trace& trace) 
           spread.min_s,
           spread.median_s,
           spread.max_s,
-          slack.critical_path.size(),
-          analysis::link_that_may_be_shared(setting, machine::Paths(setting)).has_value()};
+          std::set(slack.critical_path.begin(), slack.critical_path.end()).size(),
+          analysis::why_no_promise(setting).has_value()};
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ struct PointSlack {
   double least_s = 0;
   double median_s = 0;
   double most_s = 0;
-  std::uint64_t critical_ops = 0;  // on one chain without float
-  /// Messages may share links, and a delay changes who shares when: then floats are of the run with
-  /// its order and rates frozen, and no promise.
+  std::uint64_t critical_ops = 0;  // on one chain without float; each counts once
+  /// A delay may change who shares links, or which rates messages meet: then floats are of the run
+  /// with its order and rates frozen, and no promise (analysis::why_no_promise).
   bool frozen_only = false;
 
   friend bool operator==(const PointSlack&, const PointSlack&) = default;

@@ -86,7 +86,7 @@ std::string Keys::of(const Point& point) {
                             known(schedules_, point.schedule, schedule_of),
                             known(platforms_, point.platform, platform_of), point.engine,
                             known(delays_, point.delays, delays_of), point.seed, point.samples) +
-                (point.with_slack ? "slack\n" : ""));
+                (point.with_slack ? fmt::format("slack {}\n", kSlackVersion) : ""));
 }
 
 }  // namespace slackline::sweep

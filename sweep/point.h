@@ -14,6 +14,9 @@ namespace slackline::sweep {
 /// is then no answer any more. A test holds it against makespans that are written down.
 inline constexpr std::uint32_t kModelVersion = 1;
 
+/// The same of the slack of a point, for points that have it.
+inline constexpr std::uint32_t kSlackVersion = 2;
+
 struct Point {
   std::string schedule;  // a spec
   std::string platform;  // as --platform takes it

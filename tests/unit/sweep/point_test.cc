@@ -67,6 +67,7 @@ TEST(Point, HasAKeyOfWhatItMeans) {
   EXPECT_TRUE(differs([](Point& p) { p.engine = "simgrid"; }));
   EXPECT_TRUE(differs([](Point& p) { p.seed = 1; }));
   EXPECT_TRUE(differs([](Point& p) { p.samples = 2; }));
+  EXPECT_TRUE(differs([](Point& p) { p.with_slack = true; }));
   EXPECT_TRUE(differs([](Point& p) { p.delays = "none.toml"; }));
   EXPECT_TRUE(differs([](Point& p) { p.schedule = "no schedule"; }));
 }
