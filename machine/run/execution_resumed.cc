@@ -4,6 +4,8 @@
 // What follows in a run is a function of what is kept of it between two instants, and of what is
 // pending at the clock. Of what is kept, some only tells the past: when operations were ready,
 // what they waited for, who held a lane before. It may differ.
+#include <cmath>
+
 #include "machine/run/execution.h"
 
 namespace slackline::machine {
@@ -42,8 +44,13 @@ bool Execution::goes_on_as(const Execution& other) const {
   }
   // What else is not done shows in what waits, in lanes, in queues, or in what is pending. Only two
   // moments do not: the start of a message keeps the next one waiting for a gap, and its arrival is
-  // kept with a receive that is not posted.
+  // kept with a receive that is not posted. And what a failure took is pending nowhere: of one run
+  // it may be done, of the other it never will be.
   for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
+    if (may_be_gone_ &&
+        std::isfinite(core_.times(i).done_s) != std::isfinite(other.core_.times(i).done_s)) {
+      return false;
+    }
     const double mine_s = core_.times(i).wire_s;
     const double its_s = other.core_.times(i).wire_s;
     const bool over = mine_s + gap_s_ <= now_s_ && its_s + gap_s_ <= now_s_;

@@ -306,6 +306,30 @@ TEST(DelayedRuns, AreNotTheUndelayedOneWhileOperationsWaitInAnotherOrder) {
   EXPECT_NEAR(runs.makespans_s(trials, 1).front(), 126e-6, 1e-15);
 }
 
+// At 5 us nothing tells but the send itself whether it was acknowledged, or never will be: the way
+// back is cut at 3 us, and the receive is posted at 1 us, or at 4 us.
+TEST(DelayedRuns, AreNotTheUndelayedOneOnceAnAcknowledgementIsLost) {
+  testing::Program program(2);
+  const sched::ChannelId channel = program.channel(0, 1);
+  program.send(channel, 0);
+  const OpId work = program.calc(1, testing::us(1));
+  const OpId recv = program.recv(channel, 0);
+  program.after({work}, recv);
+  add_instant_at_5_us(program);
+  const Schedule schedule = program.build();
+  const Platform platform = machine::load_platform("star:latency=500ns");
+  const Wiring wiring(platform, 2);
+  DelayPlan plan;
+  plan.failures.push_back({"host-1.out", sched::RankId::none(), testing::us(3)});
+  const DelayedRuns runs({schedule, platform, wiring, plan});
+  EXPECT_NEAR(runs.undelayed().makespan_s(), 95e-6, 1e-15);
+  const std::vector<machine::OpDelay> trials{trial_of({schedule, platform}, work, testing::us(3)),
+                                             trial_of({schedule, platform}, work, testing::us(1))};
+  const std::vector<double> makespans_s = runs.makespans_s(trials, 1);
+  EXPECT_TRUE(std::isinf(makespans_s[0])) << makespans_s[0];
+  EXPECT_NEAR(makespans_s[1], 95e-6, 1e-15);
+}
+
 TEST(DelayedRuns, CostWhatAFrozenRunForetellsWhereNothingIsSharedAndTheOrderIsKept) {
   const Schedule schedule =
       compile(sched::parse_spec("chain:ranks=4,bytes=400KB,block=100KB,ready=none"));
