@@ -31,7 +31,7 @@ std::uint16_t usual_lane(bool computes) { return computes ? 1 : 0; }
 class Writer {
  public:
   explicit Writer(const Schedule& schedule)
-      : schedule_(schedule), operations_(schedule, {"chakra", "Chakra", 1000, 0xffff}) {}
+      : schedule_(schedule), operations_(schedule, {"chakra", "Chakra", 1000, 0xffff, 1, false}) {}
 
   std::string write(RankId rank) {
     out_.clear();

@@ -70,6 +70,10 @@ GoalOperation GoalOperations::of(OpId id) const {
       if (!op.match.valid()) refuse(id, "has nothing that matches it");
       const bool receives = op.kind == OpKind::kRecv;
       const Channel& channel = schedule_.channel(op.channel);
+      if (channel.src == channel.dst && !dialect_.takes_own) {
+        refuse(id,
+               fmt::format("is of a message to its own rank; {}'s go to others", dialect_.tool));
+      }
       out.kind = receives ? OpKind::kRecv : OpKind::kSend;
       out.peer = (receives ? channel.src : channel.dst).value;
       out.tag = tags_[id.value];

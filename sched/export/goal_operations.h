@@ -27,6 +27,7 @@ struct GoalDialect {
   std::uint16_t most_lane = 255;   // above 255 a GoalOperation does not say it
   // Of a host, 1 to 256: messages take them by their channels' numbers (sched/channel_numbers.h).
   std::uint32_t nics = 1;
+  bool takes_own = true;  // messages of a rank to itself
 };
 
 class GoalOperations {

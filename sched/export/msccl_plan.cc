@@ -145,6 +145,7 @@ class Planner {
     for (const Fact& fact : schedule_.contract().post) name_output(fact.slice.buffer);
     for (const Fact& fact : schedule_.contract().pre) name_output(fact.slice.buffer);
     for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) name_output(BufferId(b));
+    require_one_output(used, output);
     base_.resize(schedule_.buffers().size());
     for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
       if (!used[b]) continue;
@@ -173,6 +174,23 @@ class Planner {
         by_rank(schedule_.contract().pre).size() == 1 && posts.size() == schedule_.rank_count() &&
         std::all_of(posts.begin(), posts.end(),
                     [&](const auto& post) { return post.second == posts.begin()->second; });
+  }
+
+  // What stands in another buffer before would be garbage there, and what comes into one be lost:
+  // scratch memory is the algorithm's own.
+  void require_one_output(const std::vector<bool>& used,
+                          const std::vector<BufferId>& output) const {
+    for (const auto* facts : {&schedule_.contract().pre, &schedule_.contract().post}) {
+      for (const Fact& fact : *facts) {
+        const BufferId buffer = fact.slice.buffer;
+        const RankId rank = schedule_.buffers()[buffer.value].rank;
+        if (!used[buffer.value] || output[rank.value] == buffer) continue;
+        throw Unsupported(
+            fmt::format("msccl-xml: the contract speaks of buffers {} and {} of rank {}; an "
+                        "algorithm that is in place has one",
+                        output[rank.value].value, buffer.value, rank.value));
+      }
+    }
   }
 
   MscclPlace in_chunks(OpId id, const Slice& slice) const {

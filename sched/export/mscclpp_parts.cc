@@ -42,6 +42,10 @@ bool MscclppParts::is_control(OpId source) const {
 
 void MscclppParts::sort_out(OpId id) {
   const Op& op = schedule_.op(id);
+  if (op.channel.valid() && op.kind != OpKind::kFlush &&
+      schedule_.channel(op.channel).src == schedule_.channel(op.channel).dst) {
+    refuse(id, "is of a message to its own GPU; MSCCL++'s channels lead to others");
+  }
   switch (op.kind) {
     case OpKind::kJoin:
     case OpKind::kFlush:

@@ -20,6 +20,7 @@
 #include "sched/import/chakra.h"
 #include "sched/import/chakra_files.h"
 #include "sched/import/goal.h"
+#include "sched/text.h"
 #include "sched/verify.h"
 #include "tests/support/error_of.h"
 #include "tests/support/source_dir.h"
@@ -167,6 +168,11 @@ TEST(Chakra, AWaitForAnIssueWaitsForWhatThatWaitsFor) {
   EXPECT_EQ(testing::error_of<Unsupported>([&] { write_chakra(refused); }),
             "chakra: op 1 (calc, rank 0) waits for the issue of op 0 (calc, rank 0), which is "
             "on another lane; expected one before it on its lane, or a wait for its end");
+
+  const Schedule to_itself = read_text(
+      "slackline schedule 1\nranks 1\nchannel 0 from 0 to 0\nrank 0\n0 recv on 0\n1 send on 0\n");
+  EXPECT_EQ(testing::error_of<Unsupported>([&] { write_chakra(to_itself); }),
+            "chakra: op 0 (recv, rank 0) is of a message to its own rank; Chakra's go to others");
 }
 
 // What waits for a join waits for what the join waits for, wherever it stands.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "sched/compile.h"
 #include "sched/export/msccl.h"
 #include "sched/export/msccl_plan.h"
 #include "sched/text.h"
@@ -82,9 +83,29 @@ TEST(MscclPlan, TheOutputIsWhatTheContractAsksFor) {
   EXPECT_EQ(buffers(""), "os");
   EXPECT_EQ(buffers("post 3[8+8] value 0\n"), "so");
   EXPECT_EQ(buffers("pre 3[8+8] value 0\n"), "so");
-  EXPECT_EQ(buffers("pre 2[8+8] value 0\npost 3[8+8] value 0\n"), "so");
-  EXPECT_EQ(buffers("pre 3[8+8] value 0\npost 2[8+8] value 0\n"), "os");
-  EXPECT_EQ(buffers("post 3[8+8] value 0\npost 2[8+8] value 0\n"), "so");
+  EXPECT_EQ(buffers("pre 3[0+8] value 0\npost 3[8+8] value 0\n"), "so");
+}
+
+// Scratch memory holds nothing before, and nobody gets what it holds in the end.
+TEST(MscclPlan, TheContractSpeaksOfOneBufferOfARank) {
+  const std::string text =
+      "msccl-xml: the contract speaks of buffers {} of rank 1; an algorithm that is in place has "
+      "one";
+  const auto of = [&](const std::string& buffers) {
+    std::string expected = text;
+    return expected.replace(expected.find("{}"), 2, buffers);
+  };
+  EXPECT_EQ(refusal(copied("pre 2[8+8] value 0\npost 3[8+8] value 0\n")), of("3 and 2"));
+  EXPECT_EQ(refusal(copied("pre 3[8+8] value 0\npost 2[8+8] value 0\n")), of("2 and 3"));
+  EXPECT_EQ(refusal(copied("post 3[8+8] value 0\npost 2[8+8] value 0\n")), of("3 and 2"));
+  // Rank 0 has another buffer, which no step touches.
+  EXPECT_EQ(refusal(copied("pre 0[0+8] value 0\npost 1[0+8] value 1\npost 3[8+8] value 0\n")), "");
+  // Each of several messages is in a buffer of its own.
+  EXPECT_EQ(testing::error_of<Unsupported>([] {
+              write_msccl(compile(parse_spec("chain:ranks=2,bytes=8,ready=none,messages=2")));
+            }),
+            "msccl-xml: the contract speaks of buffers 0 and 2 of rank 0; an algorithm that is in "
+            "place has one");
 }
 
 TEST(MscclPlan, ABroadcastIsFromOneToAll) {

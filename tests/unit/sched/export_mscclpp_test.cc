@@ -273,6 +273,10 @@ TEST(ExportMscclpp, WhatAPlanCannotSayIsRefusedByName) {
       "has none");
   EXPECT_EQ(of_two("rank 0\n0 send on 0 reads 0[0+8]\n"),
             "mscclpp-json: op 0 (send, rank 0) has nothing that matches it");
+  EXPECT_EQ(of_two("channel 1 from 0 to 0\nrank 0\n0 recv on 1 writes 0[0+8]\n1 send on 1 reads "
+                   "0[8+8]\n"),
+            "mscclpp-json: op 0 (recv, rank 0) is of a message to its own GPU; MSCCL++'s channels "
+            "lead to others");
   EXPECT_EQ(of_two("rank 0\n0 join\n"), "mscclpp-json: the schedule moves no bytes; expected some");
   EXPECT_EQ(of_two("rank 0\n0 copy reads 0[0+8] writes 1[0+8]\npost 0[0+8] value 0\npost 1[0+8] "
                    "value 0\n"),
