@@ -125,8 +125,9 @@ void AdviceReport::say(Answer& answer) const {
     }
     answer.row("confirmed", verdict());
     if (!skipped.empty()) {
-      answer.row("skipped", fmt::format("{} above {} ops", human_count(skipped.size(), "candidate"),
-                                        request.most_ops));
+      answer.row("skipped",
+                 fmt::format("{} that may have more than {} ops",
+                             human_count(skipped.size(), "candidate"), request.most_ops));
     }
     answer.digest_row();
     if (synthesis) {
@@ -142,7 +143,7 @@ void AdviceReport::say(Answer& answer) const {
       answer.set_null({"rack_map"});
     }
   } else {
-    answer.row("candidates", fmt::format("none: all {} have more than {} ops; larger blocks or "
+    answer.row("candidates", fmt::format("none: all {} may have more than {} ops; larger blocks or "
                                          "--most-ops may help",
                                          skipped.size(), request.most_ops));
     answer.set_null(

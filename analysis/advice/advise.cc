@@ -28,6 +28,7 @@ void predict_one(Candidate& candidate, const WiringOf& wiring_of) {
   const machine::Setting setting(schedule, candidate.platform,
                                  wiring_of(candidate.platform, schedule));
   const sched::Trace trace = run_analytic(setting);
+  candidate.ops = schedule.op_count();
   candidate.predicted_s = trace.makespan_s();
   candidate.contended = trace.contended;
   candidate.floor_s = candidate.predicted_s;

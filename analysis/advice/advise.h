@@ -43,7 +43,7 @@ struct Candidate {
   std::string racks;
   /// The racks are the platform's, where no count of even ones says so: the spec needs a file.
   bool needs_rack_map = false;
-  std::uint64_t ops = 0;  // about
+  std::uint64_t ops = 0;  // before predict() and of what is skipped: no more than that
 
   double predicted_s = 0;  // by the analytic engine
   bool contended = false;  // …which left out that messages share links

@@ -23,8 +23,8 @@ namespace slackline::sched {
 /// reader does not.
 ///
 /// Throws Unsupported, naming the operation or the limit, on a contract that speaks of several
-/// buffers of a rank that steps touch, as of several messages, on all other kinds, on pieces that are
-/// not contiguous, on more than 64 steps a thread block, 32 thread blocks a GPU or 71 chunks a
+/// buffers of a rank that steps touch, as of several messages, on all other kinds, on pieces that
+/// are not contiguous, on more than 64 steps a thread block, 32 thread blocks a GPU or 71 chunks a
 /// step, on an offset above 32767 chunks (the runtime keeps 16 bits), on an order that would make
 /// thread blocks wait for each other in a circle, and on schedules that are not static.
 std::string write_msccl(const Schedule& schedule);
