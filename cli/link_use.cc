@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "analysis/engines/sent_together.h"
@@ -27,30 +26,25 @@ void add_bytes(const sched::Schedule& schedule, sched::OpId op, std::uint64_t ti
       sched::describe(schedule, op), payload, times));
 }
 
-using Ends = std::pair<std::uint32_t, std::uint32_t>;
-
-// What messages take out of and into places, which are ranks or NICs. `ends_of` an operation: from
-// which to which its message goes, if it counts; `on_wire` of an operation: what so many bytes
-// of it are there.
-template <class EndsOf, class OnWire>
-LinkUse carried(const sched::Schedule& schedule, const sched::Trace* trace, std::size_t places,
-                const EndsOf& ends_of, const OnWire& on_wire) {
+LinkUse use_of(std::size_t places) {
   using Bytes = std::vector<std::uint64_t>;
   using WireBytes = std::vector<double>;
-  LinkUse use{Bytes(places), Bytes(places), WireBytes(places), WireBytes(places)};
-  const analysis::SentTogether together(schedule, trace);
-  analysis::each_sent(
-      schedule, trace, [&](sched::OpId id, const sched::Op& op, std::uint64_t times) {
-        const std::optional<Ends> ends = ends_of(op);
-        if (!ends) return;
-        const auto [from, to] = *ends;
-        add_bytes(schedule, id, times, use.out_bytes[from], use.in_bytes[to]);
-        if (!together.stands_for_all(id)) return;
-        const double bytes = on_wire(op, together.bytes(id)) * static_cast<double>(times);
-        use.out_wire_bytes[from] += bytes;
-        use.in_wire_bytes[to] += bytes;
-      });
-  return use;
+  return {Bytes(places), Bytes(places), WireBytes(places), WireBytes(places)};
+}
+
+// Where a message leaves and where it arrives: ranks or NICs.
+struct Ends {
+  std::uint32_t from;
+  std::uint32_t to;
+};
+
+// An operation's message, as it is or with others that left with it, so many times.
+void add_message(const sched::Schedule& schedule, sched::OpId op, const Ends& ends,
+                 double wire_bytes, std::uint64_t times, LinkUse& use) {
+  add_bytes(schedule, op, times, use.out_bytes[ends.from], use.in_bytes[ends.to]);
+  const double bytes = wire_bytes * static_cast<double>(times);
+  use.out_wire_bytes[ends.from] += bytes;
+  use.in_wire_bytes[ends.to] += bytes;
 }
 
 // Of every NIC: the fastest of the links by which ways leave it, or with `in` reach it; 0 if none
@@ -97,16 +91,26 @@ std::vector<double> mean_bytes_per_s(const machine::Wiring& wiring, const machin
   return rates;
 }
 
+RankUse::RankUse(const sched::Schedule& schedule, const machine::Node& node,
+                 const machine::Framing& framing)
+    : schedule_(schedule), node_(node), framing_(framing), use_(use_of(schedule.rank_count())) {}
+
+void RankUse::add(sched::OpId id, std::uint64_t bytes, std::uint64_t times) {
+  const sched::Op& op = schedule_.op(id);
+  const sched::Channel& channel = schedule_.channel(op.channel);
+  if (node_.is_local(channel.src, channel.dst)) return;
+  Ends ends{channel.src.value, channel.dst.value};
+  if (sched::has_reply(op.kind)) std::swap(ends.from, ends.to);
+  add_message(schedule_, id, ends, framing_.wire_bytes(bytes), times, use_);
+}
+
 LinkUse link_use(const sched::Schedule& schedule, const machine::Node& node,
                  const sched::Trace* trace, const machine::Framing& framing) {
-  const auto ends_of = [&](const sched::Op& op) {
-    const sched::Channel& channel = schedule.channel(op.channel);
-    if (node.is_local(channel.src, channel.dst)) return std::optional<Ends>();
-    const Ends ends(channel.src.value, channel.dst.value);
-    return std::optional(sched::has_reply(op.kind) ? Ends(ends.second, ends.first) : ends);
-  };
-  return carried(schedule, trace, schedule.rank_count(), ends_of,
-                 [&](const sched::Op&, std::uint64_t bytes) { return framing.wire_bytes(bytes); });
+  RankUse use(schedule, node, framing);
+  analysis::each_message(schedule, trace,
+                         [&](sched::OpId id, const sched::Op&, std::uint64_t bytes,
+                             std::uint64_t times) { use.add(id, bytes, times); });
+  return use.take();
 }
 
 std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
@@ -134,18 +138,14 @@ std::vector<double> utilisation(const std::vector<double>& wire_bytes, bool in,
 
 NicUse nic_use(const sched::Schedule& schedule, const machine::Wiring& wiring,
                const machine::Paths& paths, const sched::Trace* trace, double makespan_s) {
-  const auto path_of = [&](const sched::Op& op) {
-    return paths.of(op.channel, sched::has_reply(op.kind));
-  };
-  LinkUse use = carried(
-      schedule, trace, paths.nic_count(),
-      [&](const sched::Op& op) {
-        const machine::Path& path = paths[path_of(op)];
-        return path.local ? std::nullopt
-                          : std::optional(Ends(path.src_nic.value, path.dst_nic.value));
-      },
-      [&](const sched::Op& op, std::uint64_t bytes) {
-        return paths.wire_bytes(path_of(op), bytes);
+  LinkUse use = use_of(paths.nic_count());
+  analysis::each_message(
+      schedule, trace,
+      [&](sched::OpId id, const sched::Op& op, std::uint64_t bytes, std::uint64_t times) {
+        const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
+        if (paths[path].local) return;
+        const Ends ends{paths[path].src_nic.value, paths[path].dst_nic.value};
+        add_message(schedule, id, ends, paths.wire_bytes(path, bytes), times, use);
       });
   const auto shares = [&](const std::vector<double>& of_nic, bool in) {
     const std::vector<double> rates = nic_rates(in, wiring, paths, makespan_s);

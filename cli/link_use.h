@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "machine/framing.h"
@@ -19,6 +20,25 @@ struct LinkUse {
   std::vector<std::uint64_t> in_bytes;
   std::vector<double> out_wire_bytes;  // with what packets and lines add
   std::vector<double> in_wire_bytes;
+};
+
+/// What each rank's messages carry, message by message: see link_use().
+class RankUse {
+ public:
+  /// Both must outlive this.
+  RankUse(const sched::Schedule& schedule, const machine::Node& node,
+          const machine::Framing& framing);
+
+  /// The message of an initiator, which began to leave so many times. `bytes`: of all that left
+  /// with it; 0 where the message of another operation stands for them. Throws as link_use() does.
+  void add(sched::OpId op, std::uint64_t bytes, std::uint64_t times);
+  LinkUse take() { return std::move(use_); }
+
+ private:
+  const sched::Schedule& schedule_;
+  const machine::Node& node_;
+  const machine::Framing framing_;
+  LinkUse use_;
 };
 
 /// The payload that each rank's messages take out of and into its NIC; answers of gets and atomics

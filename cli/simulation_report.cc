@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "analysis/advice/link_capacity.h"
 #include "analysis/engines/sent_together.h"
@@ -122,6 +123,31 @@ bool tells_links(const machine::Setting& setting, const machine::Paths& paths) {
   return setting.platform.topology.kind() != machine::TopologyKind::kStar && !paths.is_adaptive();
 }
 
+// What ranks sent and received, and what links carried, in one pass over the operations.
+void add_messages(const machine::Setting& setting, const machine::Paths& paths,
+                  const sched::Trace& trace, SimulationResult& result) {
+  const sched::Schedule& schedule = setting.schedule;
+  if (trace.ops.size() != schedule.op_count()) {
+    result.use = link_use(schedule, setting.wiring.node(), nullptr, setting.wiring.framing());
+    return;
+  }
+  RankUse use(schedule, setting.wiring.node(), setting.wiring.framing());
+  analysis::CapacityCheck capacity(setting, paths, trace);
+  std::optional<analysis::LinkLoads> loads;
+  if (tells_links(setting, paths)) loads.emplace(setting, paths, trace);
+  analysis::each_message(
+      schedule, &trace,
+      [&](sched::OpId id, const sched::Op& op, std::uint64_t bytes, std::uint64_t times) {
+        use.add(id, bytes, times);
+        if (bytes == 0) return;
+        capacity.add(op, bytes, times);
+        if (loads) loads->add(id, bytes, times);
+      });
+  capacity.require(result.makespan_s);
+  result.use = use.take();
+  if (loads) result.link_loads = loads->take();
+}
+
 // Where a rank has more ports than one.
 bool tells_nics(const machine::Wiring& wiring) {
   return wiring.node().rails.are_several() || wiring.node().scale_up.any();
@@ -136,9 +162,8 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
   result.finish_s = machine::rank_finish_s(schedule, trace.ops);
   result.makespan_s = *std::ranges::max_element(result.finish_s);
   const bool counted = trace.ops.size() == schedule.op_count();
-  result.use = link_use(schedule, wiring.node(), counted ? &trace : nullptr, wiring.framing());
   const machine::Paths paths(setting);
-  analysis::require_within_capacity(setting, paths, trace, result.makespan_s);
+  add_messages(setting, paths, trace, result);
   result.out_share =
       utilisation(result.use.out_wire_bytes, false, wiring, paths, result.makespan_s);
   result.in_share = utilisation(result.use.in_wire_bytes, true, wiring, paths, result.makespan_s);
@@ -157,7 +182,6 @@ SimulationResult result_of(const machine::Setting& setting, const sched::Trace& 
           rank.stuck.valid() ? analysis::why_stuck(schedule, paths, trace, rank.stuck) : "");
     }
   }
-  if (tells_links(setting, paths)) result.link_loads = analysis::link_load(setting, paths, trace);
   name_parts(setting, paths, result);
   return result;
 }

@@ -28,36 +28,45 @@ void require_within_capacity(std::string_view name, double bytes, double message
 
 void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace) {
-  require_within_capacity(setting, paths, trace, trace.makespan_s());
-}
-
-void require_within_capacity(const machine::Setting& setting, const machine::Paths& paths,
-                             const sched::Trace& trace, double makespan_s) {
   const sched::Schedule& schedule = setting.schedule;
-  if (trace.contended || paths.may_fail() || trace.ops.size() != schedule.op_count()) return;
-  if (!std::isfinite(makespan_s)) return;
-  const auto links = setting.wiring.links();
-  std::vector<double> bytes(links.size(), 0);
-  std::vector<double> messages(links.size(), 0);
+  if (trace.ops.size() != schedule.op_count()) return;
+  CapacityCheck check(setting, paths, trace);
   const SentTogether together(schedule, &trace);
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const sched::Op& op = schedule.ops()[i];
-    if (!sched::is_initiator(op.kind) || !together.stands_for_all(sched::OpId(i))) continue;
-    const std::uint64_t payload = together.bytes(sched::OpId(i));
-    if (payload <= setting.platform.interleave_bytes) continue;
-    const double times = trace.ops[i].attempts;
-    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    const auto passed = paths.links(path);
+    const sched::OpId id(i);
+    if (!sched::is_initiator(op.kind) || !together.stands_for_all(id)) continue;
+    check.add(op, together.bytes(id), trace.ops[i].attempts);
+  }
+  check.require(trace.makespan_s());
+}
+
+CapacityCheck::CapacityCheck(const machine::Setting& setting, const machine::Paths& paths,
+                             const sched::Trace& trace)
+    : setting_(setting),
+      paths_(paths),
+      most_small_bytes_(setting.platform.interleave_bytes),
+      looks_(!trace.contended && !paths.may_fail()),
+      carried_(paths.size()) {}
+
+void CapacityCheck::require(double makespan_s) const {
+  if (!looks_ || !std::isfinite(makespan_s)) return;
+  const auto links = setting_.wiring.links();
+  std::vector<double> bytes(links.size(), 0);
+  std::vector<double> messages(links.size(), 0);
+  for (std::uint32_t p = 0; p < carried_.size(); ++p) {
+    const machine::PathId path(p);
+    const auto passed = paths_.links(path);
     for (std::size_t l = 0; l < passed.size(); ++l) {
       // Between NICs it may have taken another way.
-      if (paths.is_adaptive() && l != 0 && l + 1 != passed.size()) continue;
-      bytes[passed[l].value] += paths.wire_bytes(path, payload) * times * paths.share(path, l);
-      messages[passed[l].value] += times;
+      if (paths_.is_adaptive() && l != 0 && l + 1 != passed.size()) continue;
+      bytes[passed[l].value] += carried_[p].bytes * paths_.share(path, l);
+      messages[passed[l].value] += carried_[p].messages;
     }
   }
   std::vector<double> rates(links.size());
   for (std::size_t l = 0; l < links.size(); ++l) rates[l] = links[l].rate.bytes_per_second();
-  for (const machine::Paths::LinkChange& change : paths.link_changes()) {
+  for (const machine::Paths::LinkChange& change : paths_.link_changes()) {
     rates[change.link.value] = std::max(rates[change.link.value], change.bytes_per_s);
   }
   for (std::size_t l = 0; l < links.size(); ++l) {

@@ -39,67 +39,6 @@ double sent_by_done_s(const machine::Setting& setting, const machine::Paths& pat
          there_s;
 }
 
-struct UnderWay {
-  double begin_s;
-  double end_s;
-  machine::PathId path;
-};
-
-bool earlier(const UnderWay& a, const UnderWay& b) {
-  return a.begin_s != b.begin_s ? a.begin_s < b.begin_s : a.end_s < b.end_s;
-}
-
-// Puts them in order of time, in linear time where they are spread over the run: as many buckets
-// as messages hold a few each, or those of one instant, which mostly stand in order already.
-void sort_by_time(std::vector<UnderWay>& messages) {
-  constexpr std::size_t kFew = 64;
-  if (messages.size() < kFew) return std::sort(messages.begin(), messages.end(), earlier);
-  double first_s = messages.front().begin_s;
-  double last_s = first_s;
-  for (const UnderWay& message : messages) {
-    first_s = std::min(first_s, message.begin_s);
-    last_s = std::max(last_s, message.begin_s);
-  }
-  const std::size_t last_bucket = messages.size() - 1;
-  const double buckets_per_s = static_cast<double>(last_bucket) / (last_s - first_s);
-  if (!std::isfinite(buckets_per_s)) {
-    return std::sort(messages.begin(), messages.end(), earlier);
-  }
-  const auto bucket = [=](const UnderWay& message) {
-    return std::min(last_bucket,
-                    static_cast<std::size_t>((message.begin_s - first_s) * buckets_per_s));
-  };
-  std::vector<std::uint32_t> next(messages.size(), 0);  // where its next message goes
-  for (const UnderWay& message : messages) ++next[bucket(message)];
-  std::uint32_t before = 0;
-  for (std::uint32_t& place : next) before += std::exchange(place, before);
-  std::vector<UnderWay> sorted(messages.size());
-  for (const UnderWay& message : messages) sorted[next[bucket(message)]++] = message;
-  messages.swap(sorted);
-  auto begin = messages.begin();
-  for (const std::uint32_t place : next) {  // a bucket ends where its next message would go
-    const auto end = messages.begin() + place;
-    if (!std::is_sorted(begin, end, earlier)) std::sort(begin, end, earlier);
-    begin = end;
-  }
-}
-
-// The time in which something was under way on each link. In order of time one sort serves all of
-// them, and nothing has to be kept of a link but until when it is busy.
-void add_busy_times(const machine::Paths& paths, std::vector<UnderWay>& messages,
-                    std::vector<LinkLoad>& loads) {
-  sort_by_time(messages);
-  std::vector<double> until_s(loads.size(), 0);
-  for (const UnderWay& message : messages) {
-    for (const machine::LinkId link : paths.links(message.path)) {
-      double& busy_until_s = until_s[link.value];
-      if (message.end_s <= busy_until_s) continue;
-      loads[link.value].busy_s += message.end_s - std::max(message.begin_s, busy_until_s);
-      busy_until_s = message.end_s;
-    }
-  }
-}
-
 }  // namespace
 
 double sent_s(const machine::Setting& setting, const machine::Paths& paths,
@@ -118,32 +57,136 @@ double sent_s(const machine::Setting& setting, const machine::Paths& paths,
   return std::max(begin_s, sent_by_done_s(setting, paths, trace, id));
 }
 
+LinkLoads::LinkLoads(const machine::Setting& setting, const machine::Paths& paths,
+                     const sched::Trace& trace)
+    : setting_(setting),
+      paths_(paths),
+      trace_(trace),
+      whole_bytes_(setting.wiring.framing().coding_payload_bits ==
+                   setting.wiring.framing().coding_line_bits),
+      loads_(setting.wiring.links().size()),
+      carried_(paths.size()) {
+  machine::require_fixed_ways(setting.platform, "loads of links");
+  messages_.reserve(setting.schedule.op_count());  // what is not used costs no memory
+}
+
+void LinkLoads::add(OpId id, std::uint64_t bytes, std::uint64_t times) {
+  look_ahead(id);
+  const sched::Op& op = setting_.schedule.op(id);
+  const machine::PathId path = paths_.of(op.channel, sched::has_reply(op.kind));
+  carry(path, bytes, times);
+  const double begin_s = trace_.ops[id.value].wire_s;
+  const double end_s = sent_s(setting_, paths_, trace_, id, bytes);
+  if (std::isfinite(end_s) && end_s >= begin_s) messages_.push_back({begin_s, end_s, path});
+}
+
+// When a message has left, its receive tells, which stands anywhere in the trace: so the processor
+// is told of it some operations before.
+void LinkLoads::look_ahead(OpId op) {
+  constexpr std::uint32_t kAhead = 48;
+  const std::uint32_t until = std::min(setting_.schedule.op_count(), op.value + kAhead);
+  for (; looked_at_ < until; ++looked_at_) {
+    const sched::Op& later = setting_.schedule.op(OpId(looked_at_));
+    if (!sched::is_initiator(later.kind) || later.reads.count == 0) continue;  // no bytes
+    if (!later.match.valid()) continue;
+    __builtin_prefetch(&trace_.ops[later.match.value].wire_s);
+  }
+}
+
+// Whole numbers come to the same in any order, so they are added up by path, of which there are far
+// fewer than messages.
+void LinkLoads::carry(machine::PathId path, std::uint64_t bytes, std::uint64_t times) {
+  const double wire_bytes = static_cast<double>(times) * paths_.wire_bytes(path, bytes);
+  if (whole_bytes_ && paths_[path].parts == 1) {
+    Carried& carried = carried_[path.value];
+    carried.bytes += times * bytes;
+    carried.messages += times;
+    carried.wire_bytes += wire_bytes;
+    return;
+  }
+  const auto links = paths_.links(path);
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    LinkLoad& load = loads_[links[l].value];
+    load.bytes += times * paths_.bytes_over(path, l, bytes);
+    load.wire_bytes += wire_bytes * paths_.share(path, l);
+    load.messages += times;
+  }
+}
+
+std::vector<LinkLoad> LinkLoads::take() {
+  for (std::uint32_t p = 0; p < carried_.size(); ++p) {
+    const Carried& carried = carried_[p];
+    if (carried.messages == 0) continue;
+    for (const machine::LinkId link : paths_.links(machine::PathId(p))) {
+      LinkLoad& load = loads_[link.value];
+      load.bytes += carried.bytes;
+      load.wire_bytes += carried.wire_bytes;
+      load.messages += carried.messages;
+    }
+  }
+  add_busy_times();
+  return std::move(loads_);
+}
+
+// Puts messages in order of time, in linear time where they are spread over the run: as many
+// buckets as messages hold a few each, or those of one instant, which mostly stand in order
+// already.
+void LinkLoads::sort_by_time() {
+  constexpr std::size_t kFew = 64;
+  if (messages_.size() < kFew) return std::sort(messages_.begin(), messages_.end(), earlier);
+  double first_s = messages_.front().begin_s;
+  double last_s = first_s;
+  for (const UnderWay& message : messages_) {
+    first_s = std::min(first_s, message.begin_s);
+    last_s = std::max(last_s, message.begin_s);
+  }
+  const std::size_t last_bucket = messages_.size() - 1;
+  const double buckets_per_s = static_cast<double>(last_bucket) / (last_s - first_s);
+  if (!std::isfinite(buckets_per_s)) {
+    return std::sort(messages_.begin(), messages_.end(), earlier);
+  }
+  const auto bucket = [=](const UnderWay& message) {
+    return std::min(last_bucket,
+                    static_cast<std::size_t>((message.begin_s - first_s) * buckets_per_s));
+  };
+  std::vector<std::uint32_t> next(messages_.size(), 0);  // where its next message goes
+  for (const UnderWay& message : messages_) ++next[bucket(message)];
+  std::uint32_t before = 0;
+  for (std::uint32_t& place : next) before += std::exchange(place, before);
+  std::vector<UnderWay> sorted(messages_.size());
+  for (const UnderWay& message : messages_) sorted[next[bucket(message)]++] = message;
+  messages_.swap(sorted);
+  auto begin = messages_.begin();
+  for (const std::uint32_t place : next) {  // a bucket ends where its next message would go
+    const auto end = messages_.begin() + place;
+    if (!std::is_sorted(begin, end, earlier)) std::sort(begin, end, earlier);
+    begin = end;
+  }
+}
+
+// The time in which something was under way on each link. In order of time one sort serves all of
+// them, and nothing has to be kept of a link but until when it is busy.
+void LinkLoads::add_busy_times() {
+  sort_by_time();
+  std::vector<double> until_s(loads_.size(), 0);
+  for (const UnderWay& message : messages_) {
+    for (const machine::LinkId link : paths_.links(message.path)) {
+      double& busy_until_s = until_s[link.value];
+      if (message.end_s <= busy_until_s) continue;
+      loads_[link.value].busy_s += message.end_s - std::max(message.begin_s, busy_until_s);
+      busy_until_s = message.end_s;
+    }
+  }
+}
+
 std::vector<LinkLoad> link_load(const machine::Setting& setting, const machine::Paths& paths,
                                 const sched::Trace& trace) {
-  machine::require_fixed_ways(setting.platform, "loads of links");
-  const sched::Schedule& schedule = setting.schedule;
-  const SentTogether together(schedule, &trace);
-  std::vector<LinkLoad> loads(setting.wiring.links().size());
-  std::vector<UnderWay> messages;
-  messages.reserve(schedule.op_count());  // what is not used costs no memory
-  each_sent(schedule, &trace, [&](OpId id, const sched::Op& op, std::uint64_t times) {
-    const std::uint64_t bytes = together.bytes(id);
-    if (bytes == 0 || !together.stands_for_all(id)) return;
-    const machine::PathId path = paths.of(op.channel, sched::has_reply(op.kind));
-    const double wire_bytes = static_cast<double>(times) * paths.wire_bytes(path, bytes);
-    const auto links = paths.links(path);
-    for (std::size_t l = 0; l < links.size(); ++l) {
-      LinkLoad& load = loads[links[l].value];
-      load.bytes += times * paths.bytes_over(path, l, bytes);
-      load.wire_bytes += wire_bytes * paths.share(path, l);
-      load.messages += times;
-    }
-    const double begin_s = trace.ops[id.value].wire_s;
-    const double end_s = sent_s(setting, paths, trace, id, bytes);
-    if (std::isfinite(end_s) && end_s >= begin_s) messages.push_back({begin_s, end_s, path});
-  });
-  add_busy_times(paths, messages, loads);
-  return loads;
+  LinkLoads loads(setting, paths, trace);
+  each_message(setting.schedule, &trace,
+               [&](OpId id, const sched::Op&, std::uint64_t bytes, std::uint64_t times) {
+                 if (bytes != 0) loads.add(id, bytes, times);
+               });
+  return loads.take();
 }
 
 bool shares(const machine::Setting& setting, const machine::Paths& paths, const sched::Trace& trace,

@@ -44,4 +44,14 @@ class SentTogether {
   std::vector<std::uint64_t> bytes_;  // of the first of each message; likewise
 };
 
+/// As each_sent(), with what left: visit(id, op, bytes, times). `bytes`: of an operation that left
+/// alone, its own; of those that left as one message, all of theirs at the first, 0 at the others.
+template <class Visit>
+void each_message(const sched::Schedule& schedule, const sched::Trace* trace, const Visit& visit) {
+  const SentTogether together(schedule, trace);
+  each_sent(schedule, trace, [&](sched::OpId id, const sched::Op& op, std::uint64_t times) {
+    visit(id, op, together.stands_for_all(id) ? together.bytes(id) : 0, times);
+  });
+}
+
 }  // namespace slackline::analysis

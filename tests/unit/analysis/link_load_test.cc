@@ -100,6 +100,45 @@ TEST(LinkLoad, OfAFatTreeByHand) {
   EXPECT_EQ(run.used(), expected);
 }
 
+// What messages take of a wire is added up to the same number, bit by bit, as one after another:
+// also where each takes a part of a byte, or a part of it passes a link.
+TEST(LinkLoad, WireBytesAreThoseOfEachMessageInTurn) {
+  Dice dice(1);
+  Program p(8);
+  for (std::uint32_t n = 0; n < 300; ++n) {
+    const std::uint32_t src = dice.below(8);
+    const sched::ChannelId c = p.channel(src, (src + 1 + dice.below(7)) % 8);
+    const std::uint64_t bytes = dice.below(3) == 0 ? 0 : 1 + dice.below(20'000);
+    p.send(c, bytes);
+    p.recv(c, bytes);
+  }
+  const Schedule schedule = p.build();
+  for (const std::string framing : {"", ",mtu=1KiB,packet_overhead=90B", ",coding=64/66"}) {
+    for (const std::string routing : {"", ",routing=spray"}) {
+      const Ran run(schedule,
+                    machine::parse_platform_spec("fat-tree:down=2x4,up=1x3,rate=8Gbps,latency=1us" +
+                                                 framing + routing));
+      std::vector<LinkLoad> expected(run.loads.size());
+      for (const sched::Op& op : schedule.ops()) {
+        const std::uint64_t bytes = schedule.payload_bytes(op);
+        if (!sched::is_initiator(op.kind) || bytes == 0) continue;
+        const machine::PathId path = run.paths.of(op.channel, false);
+        for (std::size_t l = 0; l < run.paths.links(path).size(); ++l) {
+          LinkLoad& load = expected[run.paths.links(path)[l].value];
+          load.bytes += run.paths.bytes_over(path, l, bytes);
+          load.wire_bytes += run.paths.wire_bytes(path, bytes) * run.paths.share(path, l);
+          ++load.messages;
+        }
+      }
+      for (std::size_t l = 0; l < expected.size(); ++l) {
+        EXPECT_EQ(run.loads[l].bytes, expected[l].bytes);
+        EXPECT_EQ(run.loads[l].wire_bytes, expected[l].wire_bytes) << framing << routing;
+        EXPECT_EQ(run.loads[l].messages, expected[l].messages);
+      }
+    }
+  }
+}
+
 // Overlapping messages keep a link busy once; what stands apart adds up.
 TEST(LinkLoad, BusyTimeIsAUnion) {
   Program p(4);
