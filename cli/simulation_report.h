@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/engines/link_load.h"
@@ -24,9 +25,9 @@ struct SimulationResult {
   LinkUse use;
   std::vector<double> out_share;
   std::vector<double> in_share;
-  NicUse nics;                          // of machines of several
-  std::vector<std::string> nic_names;   // …
-  std::vector<std::string> link_names;  // of a network that is no star
+  NicUse nics;                               // of machines of several
+  std::vector<std::string> nic_names;        // …
+  std::vector<std::string_view> link_names;  // the wiring's, of a network that is no star
   std::vector<double> link_bytes_per_s;
   std::vector<machine::IdleEntry> without_effect;  // of the plan's delays
   std::vector<analysis::LinkLoad> link_loads;
@@ -34,7 +35,8 @@ struct SimulationResult {
   std::vector<std::string> why_stuck;       // of every rank; empty where it completed
 };
 
-/// Throws InternalError if a link carried more than it can, as require_within_capacity() says.
+/// The wiring must outlive the result. Throws InternalError if a link carried more than it can, as
+/// require_within_capacity() says.
 SimulationResult result_of(const machine::Setting& setting, const sched::Trace& trace);
 
 /// Says which delays had no effect, and names the NICs and links of a result that has figures of

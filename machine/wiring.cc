@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -27,7 +28,7 @@ std::string nic_suffix(std::uint32_t rail, const Rails& rails) {
 
 constexpr std::string_view kScaleUp = "scale-up-";
 
-std::string generated_name(std::uint32_t host) { return fmt::format("host-{}", host); }
+std::string generated_name(std::uint32_t host) { return "host-" + std::to_string(host); }
 
 // "host-3" is host 3; "host-03" is none.
 std::optional<std::uint32_t> generated_host(std::string_view name, std::uint32_t hosts) {
@@ -227,7 +228,8 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
   if (platform.node.is_shared()) set.of = "node";
   contents_->host_of_node = place_ranks(platform.placement, nodes, set, where);
   contents_->ranks = ranks;
-  const std::vector<Link> inner = contents_->network->inner_links();
+  std::vector<Link> inner = contents_->network->inner_links();
+  contents_->links.reserve(2 * std::size_t{ends} + inner.size());
   contents_->links.resize(2 * std::size_t{ends});
   for (std::uint32_t h = 0; h < hosts; ++h) {
     for (std::uint32_t rail = 0; rail < rails.count; ++rail) {
@@ -238,7 +240,8 @@ Wiring::Wiring(const Platform& platform, std::uint32_t ranks)
       contents_->links[2 * end + 1] = {nic + ".in", rate};
     }
   }
-  contents_->links.insert(contents_->links.end(), inner.begin(), inner.end());
+  contents_->links.insert(contents_->links.end(), std::make_move_iterator(inner.begin()),
+                          std::make_move_iterator(inner.end()));
   contents_->add_scale_up();
 }
 

@@ -60,9 +60,11 @@ class FatTreeNetwork final : public Network {
     for (std::size_t l = 1; l < levels_.size(); ++l) {
       const Level& level = levels_[l];
       for (std::uint32_t n = 0; n < hosts_ / level.hosts * level.switches; ++n) {
-        for (std::uint32_t port = 0; port < level.ports; ++port) {
-          links.push_back({fmt::format("switch-{}-{}.up-{}", l, n, port), rate_});
-          links.push_back({fmt::format("switch-{}-{}.down-{}", l, n, port), rate_});
+        const std::string node = fmt::format("{}{}-{}", kSwitch, l, n);
+        for (std::uint32_t port = 0; port < level.ports; ++port) {  // formatted by hand: so many
+          const std::string number = std::to_string(port);
+          links.push_back({node + ".up-" + number, rate_});
+          links.push_back({node + ".down-" + number, rate_});
         }
       }
     }
