@@ -8,9 +8,9 @@ namespace slackline::analysis {
 using machine::ExecutionEvent;
 using machine::kInstant_s;
 
-FlowClock::FlowClock(const machine::Paths& paths, const machine::Wiring& wiring)
+FlowClock::FlowClock(const machine::Paths& paths, const machine::Setting& setting)
     : paths_(paths),
-      flows_(paths, wiring),
+      flows_(paths, setting.wiring, setting.platform.nic),
       changes_(paths.link_changes().begin(), paths.link_changes().end()) {
   std::sort(changes_.begin(), changes_.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.at_s, a.link) < std::tuple(b.at_s, b.link);

@@ -10,14 +10,15 @@
 #include "machine/driven_run.h"
 #include "machine/event_queue.h"
 #include "machine/paths.h"
-#include "machine/wiring.h"
+#include "machine/setting.h"
 
 namespace slackline::analysis {
 
 class FlowClock final : public machine::DrivenClock {
  public:
-  /// The paths must outlive this.
-  FlowClock(const machine::Paths& paths, const machine::Wiring& wiring);
+  /// The paths are the setting's, and must outlive this. Who is driven keeps to the platform's
+  /// discipline of NICs.
+  FlowClock(const machine::Paths& paths, const machine::Setting& setting);
 
   void at(double time_s, machine::ExecutionEvent event) override { timers_.push(time_s, event); }
   void transmit(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op) override {

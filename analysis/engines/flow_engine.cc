@@ -25,7 +25,7 @@ std::optional<std::string> why_refused(const machine::Setting& setting) {
 std::string drive_flows(const machine::Setting& setting, const machine::Paths& paths,
                         const machine::MakeRun& make) {
   if (const auto why = why_refused(setting)) throw Unsupported(*why);
-  FlowClock clock(paths, setting.wiring);
+  FlowClock clock(paths, setting);
   const std::unique_ptr<machine::DrivenRun> run = make(clock);
   clock.drive(*run);
   return run->result();
@@ -45,7 +45,7 @@ sched::Trace run_flows(const machine::Setting& setting) {
   const std::size_t requests = machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
-  FlowClock clock(paths, setting.wiring);
+  FlowClock clock(paths, setting);
   sched::Trace trace = machine::trace_of(setting, "flow");
   machine::Execution execution(
       setting, delays, paths,

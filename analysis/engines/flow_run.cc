@@ -3,7 +3,7 @@
 namespace slackline::analysis {
 
 FlowRun::FlowRun(const Common& common, const machine::Delays& delays)
-    : clock_(common.paths, common.setting.wiring),
+    : clock_(common.paths, common.setting),
       execution_(common.graph, common.setting, delays, common.paths,
                  machine::record_in(trace_, common.setting.schedule, 0), clock_) {}
 

@@ -12,6 +12,7 @@
 #include "analysis/engines/end_times.h"
 #include "analysis/engines/shared_rates.h"
 #include "machine/paths.h"
+#include "machine/platform.h"
 #include "machine/wiring.h"
 
 namespace slackline::analysis {
@@ -20,9 +21,11 @@ class FlowShares {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  /// The paths must outlive this.
-  FlowShares(const machine::Paths& paths, const machine::Wiring& wiring)
-      : paths_(paths), rates_(paths, wiring) {}
+  /// The paths must outlive this. With `nic` kSerial no two messages leave at once that have a
+  /// source NIC or a destination NIC in common.
+  FlowShares(const machine::Paths& paths, const machine::Wiring& wiring,
+             machine::NicDiscipline nic = machine::NicDiscipline::kFair)
+      : paths_(paths), rates_(paths, wiring, nic) {}
 
   /// A message of `bytes` > 0 begins to leave. Its rate is known from settle() on.
   void start(double now_s, machine::PathId path, std::uint64_t bytes, sched::OpId op);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -20,9 +21,30 @@ constexpr int kBits = 121;
 // A sprayed message passes a link with a part of its bytes. So that passages stay whole numbers, a
 // message counts as `parts` passages, and a link has so many times its capacity.
 
+// Of every link of the wiring, whether all paths that pass it leave one NIC, or all reach one.
+std::vector<bool> links_of_one_port(const machine::Paths& paths, std::size_t link_count) {
+  const machine::NicId none = machine::NicId::none();
+  std::vector<machine::NicId> src(link_count, none);
+  std::vector<machine::NicId> dst(link_count, none);
+  std::vector<bool> several_src(link_count), several_dst(link_count);
+  for (std::uint32_t p = 0; p < paths.size(); ++p) {
+    const machine::Path& path = paths[machine::PathId(p)];
+    for (const machine::LinkId link : paths.links(machine::PathId(p))) {
+      const std::uint32_t l = link.value;
+      if (src[l] == none) std::tie(src[l], dst[l]) = std::tie(path.src_nic, path.dst_nic);
+      if (src[l] != path.src_nic) several_src[l] = true;
+      if (dst[l] != path.dst_nic) several_dst[l] = true;
+    }
+  }
+  std::vector<bool> one(link_count);
+  for (std::size_t l = 0; l < link_count; ++l) one[l] = !several_src[l] || !several_dst[l];
+  return one;
+}
+
 }  // namespace
 
-SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wiring)
+SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wiring,
+                         machine::NicDiscipline nic)
     : link_of_(wiring.links().size(), kNone), parts_(paths.common_parts()) {
   const auto used = static_cast<std::uint32_t>(paths.size());
   for (std::uint32_t p = 0; p < used; ++p) {
@@ -48,6 +70,15 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
     links_.push_back(
         {.capacity = capacity(link.rate.bytes_per_second(), link.shared), .shared = link.shared});
   }
+  // A link whose rate changes is kept, since what passes it gets another rate then.
+  const bool one_at_a_time = nic == machine::NicDiscipline::kSerial && paths.link_changes().empty();
+  std::vector<bool> never_fills(links_.size(), false);
+  if (one_at_a_time) {
+    const std::vector<bool> of_one_port = links_of_one_port(paths, link_of_.size());
+    for (std::uint32_t l = 0; l < link_of_.size(); ++l) {
+      if (link_of_[l] != kNone) never_fills[link_of_[l]] = of_one_port[l];
+    }
+  }
   std::map<machine::PairOnNics, std::uint32_t> rate_of_pair;  // a link
   for (std::uint32_t p = 0; p < used; ++p) {
     const machine::PathId id(p);
@@ -58,6 +89,7 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
           machine::pair_on_nics(paths[id]), static_cast<std::uint32_t>(links_.size()));
       if (is_first) {
         links_.push_back({.capacity = capacity(paths[id].pair_bytes_per_s, true), .shared = true});
+        never_fills.push_back(one_at_a_time);
       }
       hops_.push_back({pair->second, parts_});
     }
@@ -74,8 +106,12 @@ SharedRates::SharedRates(const machine::Paths& paths, const machine::Wiring& wir
       }
     }
     way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
-    most_hops_ = std::max(most_hops_, way.hop_count);
     find_bound(way);
+    const auto kept = std::remove_if(hops_.begin() + way.first_hop, hops_.end(),
+                                     [&](const Hop& hop) { return never_fills[hop.link]; });
+    hops_.erase(kept, hops_.end());
+    way.hop_count = static_cast<std::uint32_t>(hops_.size()) - way.first_hop;
+    most_hops_ = std::max(most_hops_, way.hop_count);
     ways_.push_back(way);
   }
   crowds_.resize(links_.size());

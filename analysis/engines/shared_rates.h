@@ -21,6 +21,9 @@
 // never happens, as with serial NICs on a network without bottlenecks, it is not even written down:
 // then a message that begins or ends touches half of what it would.
 //
+// A serial NIC has one message at a time on each of its ports. So a link that the messages of one
+// port pass alone never fills: its rate is a bound of these messages, and nothing is kept of it.
+//
 // What a change can reach at all are the flows that are joined by links which could be full: on
 // racks whose uplinks hundreds share, eight times as many as the region has.
 #pragma once
@@ -33,6 +36,7 @@
 #include "analysis/engines/first_few.h"
 #include "analysis/engines/max_min.h"
 #include "machine/paths.h"
+#include "machine/platform.h"
 #include "machine/wiring.h"
 
 namespace slackline::analysis {
@@ -41,8 +45,10 @@ namespace slackline::analysis {
 /// settle() on; a slot that was removed may be added again before.
 class SharedRates {
  public:
-  /// The paths may go afterwards.
-  SharedRates(const machine::Paths& paths, const machine::Wiring& wiring);
+  /// The paths may go afterwards. With `nic` kSerial no two flows may be there at once that have a
+  /// source NIC or a destination NIC in common.
+  SharedRates(const machine::Paths& paths, const machine::Wiring& wiring,
+              machine::NicDiscipline nic = machine::NicDiscipline::kFair);
 
   /// As another one over the same paths is now.
   void resume(const SharedRates& other);
@@ -92,7 +98,7 @@ class SharedRates {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   static constexpr MaxMin::Rate kNoLevel = MaxMin::Rate{1} << 126;
 
-  // Of a path, over the links that it passes, each once.
+  // Of a path, over the links that it passes and that may fill, each once.
   struct Hop {
     std::uint32_t link;
     std::uint32_t times;
