@@ -129,20 +129,23 @@ Rate SharedRates::capacity(double bytes_per_s, bool shared) const {
   return shared ? units(bytes_per_s) * parts_ : units(bytes_per_s);
 }
 
-void SharedRates::find_bound(Way& way) const {
+void SharedRates::find_bound(Way& way) {
   Rate bound = kNoLevel;
   for (const Hop& hop : hops(way)) {
     const Link& link = links_[hop.link];
     bound = std::min(bound, link.shared ? link.capacity / hop.times : link.capacity);
   }
-  way.bound = std::max<Rate>(bound, 1);
-  way.told = static_cast<double>(way.bound) * unit_;
+  bound = std::max<Rate>(bound, 1);
+  const auto [entry, fresh] =
+      bound_of_.try_emplace(bound, static_cast<std::uint32_t>(bounds_.size()));
+  if (fresh) bounds_.push_back({bound, static_cast<double>(bound) * unit_});
+  way.bound = entry->second;
 }
 
 void SharedRates::set_bound(Flow& flow) const {
-  const Way& way = ways_[flow.path.value];
-  const bool own = flow.most < way.bound;
-  flow.bound = own ? flow.most : way.bound;
+  const Bound& way = bounds_[ways_[flow.path.value].bound];
+  const bool own = flow.most < way.rate;
+  flow.bound = own ? flow.most : way.rate;
   flow.bound_told = own ? static_cast<double>(flow.most) * unit_ : way.told;
 }
 
@@ -386,6 +389,8 @@ void SharedRates::resume(const SharedRates& other) {
   crowds_ = other.crowds_;
   users_kept_ = other.users_kept_;
   ways_ = other.ways_;
+  bounds_ = other.bounds_;
+  bound_of_ = other.bound_of_;
   flows_ = other.flows_;
   passes_ = other.passes_;
   changed_ = other.changed_;

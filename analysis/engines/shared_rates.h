@@ -30,6 +30,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -75,7 +76,8 @@ class SharedRates {
   }
 
   /// The link has another rate from now on. Throws InternalError for twice as much or more than
-  /// the greatest that a link on a path has or will have by the paths' changes.
+  /// the greatest that a link on a path has or will have by the paths' changes. With serial NICs
+  /// only links change of which the paths tell a change.
   void set_capacity(machine::LinkId link, double bytes_per_s);
 
   /// Finds all rates after what has changed; calls visit(slot, bytes_per_s) for each flow that has
@@ -106,8 +108,11 @@ class SharedRates {
   struct Way {
     std::uint32_t first_hop = 0;
     std::uint32_t hop_count = 0;
-    MaxMin::Rate bound = 0;  // what a flow has that is alone
-    double told = 0;         // the same, in bytes per second
+    std::uint32_t bound = 0;  // what a flow has that is alone: which one of bounds_
+  };
+  struct Bound {
+    MaxMin::Rate rate;
+    double told;  // the same, in bytes per second
   };
   struct User {
     std::uint32_t slot;
@@ -173,7 +178,7 @@ class SharedRates {
   }
   MaxMin::Rate units(double bytes_per_s) const;
   MaxMin::Rate capacity(double bytes_per_s, bool shared) const;
-  void find_bound(Way& way) const;
+  void find_bound(Way& way);
   void set_bound(Flow& flow) const;
   void change(std::uint32_t link);
   void keep_users();
@@ -200,7 +205,10 @@ class SharedRates {
   std::vector<Crowd> crowds_;           // of every link
   bool users_kept_ = false;             // of every link: once some flow did not fit alone
   std::vector<std::uint32_t> link_of_;  // of the wiring's; kNone
-  std::vector<Way> ways_;               // of every path
+  // Of every path. There may be a million, and few bounds, so that those stand apart.
+  std::vector<Way> ways_;
+  std::vector<Bound> bounds_;
+  std::map<MaxMin::Rate, std::uint32_t> bound_of_;  // by its rate, which one of bounds_
   std::vector<Hop> hops_;
   std::uint32_t most_hops_ = 0;
   // Bytes per second: a power of two, of which no link has 2^121 or more, also in parts.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,9 +38,13 @@ constexpr sched::Rate kGreatestRate{100'000'000'000};
 const double kUnit = std::ldexp(1.0, std::ilogb(kGreatestRate.bytes_per_second()) + 1 - 121);
 
 // Some of the links are fat pipes. No way passes a link twice. The last link has the greatest rate
-// that any ever has.
-Wiring random_wiring(Dice& dice) {
+// that any ever has. With `ports`, every way begins with a link of its source's own and ends with
+// one of its destination's.
+Wiring random_wiring(Dice& dice, bool ports) {
   std::vector<machine::Link> links;
+  for (std::uint32_t r = 0; ports && r < 2 * kRanks; ++r) {
+    links.push_back({"port-" + std::to_string(r), random_rate(dice)});
+  }
   for (std::uint32_t l = 3 + dice.below(dice.one_in(2) ? 3 : 20); l != 0; --l) {
     links.push_back({"link-" + std::to_string(l), random_rate(dice), !dice.one_in(5)});
   }
@@ -48,6 +53,7 @@ Wiring random_wiring(Dice& dice) {
   for (std::uint32_t s = 0; s < kRanks; ++s) {
     for (std::uint32_t d = 0; d < kRanks; ++d) {
       machine::Route route;
+      if (ports) route.links = {LinkId(s), LinkId(kRanks + d)};
       if (s == 0) route.links.push_back(LinkId(static_cast<std::uint32_t>(links.size() - 1)));
       for (std::uint32_t n = 1 + dice.below(3); n != 0; --n) {
         const LinkId link(dice.below(static_cast<std::uint32_t>(links.size())));
@@ -199,26 +205,36 @@ class AnewShares {
   MaxMin filling_;
 };
 
-// Flows begin and end and links change. Ends may differ by a share `near` of their time.
+// Flows begin and end and links change. Ends may differ by a share `near` of their time. Where NICs
+// are serial no two flows have an end in common, and no link changes.
 template <class Anew>
-void expect_same_ends(std::uint32_t seed, int steps, double near) {
+void expect_same_ends(std::uint32_t seed, int steps, double near,
+                      machine::NicDiscipline nic = machine::NicDiscipline::kFair) {
+  const bool serial = nic == machine::NicDiscipline::kSerial;
   const sched::Schedule schedule = all_channels();
   Dice dice(seed);
-  const Wiring wiring = random_wiring(dice);
+  const Wiring wiring = random_wiring(dice, serial);
   const machine::Paths paths(schedule, wiring, {});
-  FlowShares kept(paths, wiring);
+  FlowShares kept(paths, wiring, nic);
   Anew anew(paths, wiring);
   double now_s = 0;
   std::uint32_t started = 0;
+  std::map<OpId, PathId> under_way;
   for (int step = 0; step < steps; ++step) {
     for (std::uint32_t n = dice.below(4); n != 0; --n) {
       const PathId path(dice.below(static_cast<std::uint32_t>(paths.size())));
+      const bool waits = serial && std::ranges::any_of(under_way, [&](const auto& flow) {
+                           const machine::Path& other = paths[flow.second];
+                           return other.src == paths[path].src || other.dst == paths[path].dst;
+                         });
+      if (waits) continue;
+      under_way[OpId(started)] = path;
       // Few sizes, so that many end at once.
       const std::uint64_t bytes = dice.one_in(2) ? 65'536 : 1 + dice.below(100'000);
       kept.start(now_s, path, bytes, OpId(started));
       anew.start(now_s, path, bytes, OpId(started++));
     }
-    if (dice.one_in(6)) {
+    if (!serial && dice.one_in(6)) {
       const LinkId link(dice.below(static_cast<std::uint32_t>(wiring.links().size() - 1)));
       const double bytes_per_s = random_rate(dice).bytes_per_second();
       kept.set_rate(link, bytes_per_s);
@@ -242,6 +258,7 @@ void expect_same_ends(std::uint32_t seed, int steps, double near) {
     kept.take_ended(now_s * (1 + near), true, [&](OpId op, double end_s) {
       EXPECT_NEAR(end_s, now_s, near * now_s) << what;
       ended.push_back(op);
+      under_way.erase(op);
     });
     std::sort(ended.begin(), ended.end());
     ASSERT_EQ(ended, anew.take_ended(now_s * (1 + near))) << what;
@@ -251,6 +268,14 @@ void expect_same_ends(std::uint32_t seed, int steps, double near) {
 TEST(FlowShares, EndAsIfAllRatesWereFilledAnewBitByBit) {
   for (std::uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
     expect_same_ends<AnewShares<double, By::kFilling>>(seed, 100, 0);
+  }
+}
+
+// Of links that serial NICs cannot fill nothing is kept.
+TEST(FlowShares, OfSerialNicsEndAsIfAllLinksWereKept) {
+  for (std::uint32_t seed = 0; seed < 400 && !HasFailure(); ++seed) {
+    expect_same_ends<AnewShares<double, By::kFilling>>(seed, 100, 0,
+                                                       machine::NicDiscipline::kSerial);
   }
 }
 
