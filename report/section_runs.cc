@@ -117,6 +117,7 @@ class RunWriter {
   // Where nobody knows when a message had left, it counts as on its way until done.
   std::int64_t left_after(sched::OpId id) const {
     const sched::OpTimes& t = run_.trace.ops[id.value];
+    if (t.attempts == 0) return 0;  // passed over
     const double end_s = left_s(run_.setting, paths_, run_.trace, together_, id);
     return std::max(std::int64_t{0}, between(t.wire_s, std::isfinite(end_s) ? end_s : t.done_s));
   }

@@ -55,6 +55,7 @@ class Builder {
   void place(OpId id) {
     const Op& op = schedule_.op(id);
     const OpTimes& t = trace_.ops[id.value];
+    if (t.attempts == 0) return;  // passed over
     if (machine::is_posted(op.kind)) {
       put(Band::kLane, op.lane, id, t.issued_s, t.issued_s);
     } else if (machine::holds_lane(op.kind)) {

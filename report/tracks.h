@@ -45,7 +45,7 @@ bool is_measured(const sched::Trace& trace);
 double left_s(const machine::Setting& setting, const machine::Paths& paths,
               const sched::Trace& trace, const analysis::SentTogether& together, sched::OpId op);
 
-/// By rank, band and lane. What never happened is left out.
+/// By rank, band and lane. What never happened, or was passed over, is left out.
 std::vector<Track> tracks_of(const machine::Setting& setting, const machine::Paths& paths,
                              const sched::Trace& trace);
 

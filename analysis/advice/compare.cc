@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <tuple>
 
@@ -28,6 +29,9 @@ AbsoluteSpread spread_of(std::vector<double> values) {
   spread.max_s = values.back();
   return spread;
 }
+
+// Whether it ran, and not: it was passed over, or never happened.
+bool is_done(const OpTimes& times) { return times.attempts != 0 && std::isfinite(times.done_s); }
 
 std::optional<TimeMap> map_between(std::vector<OpComparison> ops) {
   std::sort(ops.begin(), ops.end(), [](const OpComparison& a, const OpComparison& b) {
@@ -94,7 +98,8 @@ OrderAgreement agreement(const sched::Schedule& schedule, const sched::Trace& fi
     b.clear();
     for (std::uint32_t i = schedule.first_op(RankId(rank)).value;
          i != schedule.end_op(RankId(rank)).value; ++i) {
-      a.push_back(first.ops[i].*event);
+      const bool both = first.ops[i].attempts != 0 && second.ops[i].attempts != 0;
+      a.push_back(both ? first.ops[i].*event : std::numeric_limits<double>::infinity());
       b.push_back(second.ops[i].*event);
     }
     add_neighbours(a, b, order);
@@ -115,7 +120,7 @@ std::vector<RankComparison> compare_ranks(const sched::Schedule& schedule,
       const double b = second.ops[i].done_s;
       found.first_s = std::max(found.first_s, a);
       found.second_s = std::max(found.second_s, b);
-      if (map && std::isfinite(a) && std::isfinite(b)) late.push_back(b - map->of(a));
+      if (map && is_done(first.ops[i]) && is_done(second.ops[i])) late.push_back(b - map->of(a));
     }
     if (!late.empty()) found.late_s = base::median(std::move(late));
   }
@@ -132,7 +137,7 @@ std::vector<KindComparison> compare_kinds(const sched::Schedule& schedule,
     const OpTimes& a = first.ops[i];
     const OpTimes& b = second.ops[i];
     ++counts[kind];
-    if (!std::isfinite(a.done_s) || !std::isfinite(b.done_s)) continue;
+    if (!is_done(a) || !is_done(b)) continue;
     done[kind].push_back(b.done_s - a.done_s);
     if (!std::isfinite(a.issued_s) || !std::isfinite(b.issued_s)) continue;
     duration[kind].push_back((b.done_s - b.issued_s) - (a.done_s - a.issued_s));
@@ -158,11 +163,13 @@ Comparison compare(const sched::Schedule& schedule, const sched::Trace& first,
   for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
     const double a = first.ops[i].done_s;
     const double b = second.ops[i].done_s;
-    if (std::isfinite(a) && std::isfinite(b)) {
+    const bool in_first = is_done(first.ops[i]);
+    const bool in_second = is_done(second.ops[i]);
+    if (in_first && in_second) {
       found.ops.push_back({OpId(i), a, b});
-    } else if (std::isfinite(a)) {
+    } else if (in_first) {
       found.only_first.push_back(OpId(i));
-    } else if (std::isfinite(b)) {
+    } else if (in_second) {
       found.only_second.push_back(OpId(i));
     } else {
       found.neither.push_back(OpId(i));

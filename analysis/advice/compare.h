@@ -60,7 +60,8 @@ struct Comparison {
   double second_s = 0;
   std::optional<TimeMap> map;  // nothing if fewer than two times differ
   std::vector<RankComparison> ranks;
-  std::vector<KindComparison> kinds;    // those that there are, in the order of OpKind
+  std::vector<KindComparison> kinds;  // those that there are, in the order of OpKind
+  // What was passed over was not done there.
   std::vector<OpComparison> ops;        // done in both, those that differ most first
   std::vector<sched::OpId> only_first;  // never done in the second, in the order of their ids
   std::vector<sched::OpId> only_second;

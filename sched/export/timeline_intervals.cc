@@ -47,6 +47,7 @@ class Layout {
   void for_each_op(Visit&& visit) const {
     const std::uint32_t end = schedule_.end_op(rank_).value;
     for (std::uint32_t i = schedule_.first_op(rank_).value; i != end; ++i) {
+      if (trace_.ops[i].attempts == 0) continue;  // passed over
       visit(OpId(i), schedule_.op(OpId(i)));
     }
   }
@@ -159,7 +160,8 @@ std::string track_name(const TimelineInterval& interval, const TimelineNics& nic
 
 OpId message_end(const Schedule& schedule, const Trace& trace, OpId id) {
   const OpId other = schedule.op(id).match;
-  return other.valid() && std::isfinite(trace.ops[other.value].done_s) ? other : OpId::none();
+  if (!other.valid() || trace.ops[other.value].attempts == 0) return OpId::none();
+  return std::isfinite(trace.ops[other.value].done_s) ? other : OpId::none();
 }
 
 std::vector<TimelineInterval> timeline_intervals(const Schedule& schedule, const Trace& trace,

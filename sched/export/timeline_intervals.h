@@ -4,8 +4,8 @@
 // and calc, copy and reduce (from issued to done). On "NIC out" stand messages from the first byte
 // on the wire until the operation is done, which for a send is its acknowledgement; on "NIC in"
 // receives, from the first byte on the wire or the receive's post, whichever is later, until done.
-// Each of several NICs has rows of its own. What only waits stands apart. What never happened is
-// left out.
+// Each of several NICs has rows of its own. What only waits stands apart. What never happened, or
+// was passed over, is left out.
 #pragma once
 
 #include <cstdint>

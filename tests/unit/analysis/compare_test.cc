@@ -178,6 +178,30 @@ TEST(Compare, WhatNeverHappenedStandsApart) {
 }
 
 // Against the definition, pair by pair.
+// Of what was passed over a trace has the moment in which that was known: it was not done then.
+TEST(Compare, WhatWasPassedOverIsNotDone) {
+  const Schedule schedule = pipeline();
+  Trace first = random_trace(schedule, 5);
+  const Comparison all = compare(schedule, first, first);
+  Trace second = first;
+  first.ops[1].attempts = 0;
+  second.ops[1].attempts = 0;
+  second.ops[2].attempts = 0;
+  second.ops[2].done_s = 0;
+  const Comparison found = compare(schedule, first, second);
+  EXPECT_EQ(found.ops.size(), schedule.op_count() - 2);
+  EXPECT_THAT(found.neither, ElementsAre(OpId(1)));
+  EXPECT_THAT(found.only_first, ElementsAre(OpId(2)));
+  EXPECT_TRUE(found.only_second.empty());
+  EXPECT_EQ(found.first_s, all.first_s);
+  EXPECT_EQ(found.map->rest.max_s, 0);
+  EXPECT_LT(found.done_order.pairs, all.done_order.pairs);
+  EXPECT_EQ(found.done_order.same, found.done_order.pairs);
+  std::uint64_t done = 0;
+  for (const KindComparison& kind : found.kinds) done += kind.done.count;
+  EXPECT_EQ(done, schedule.op_count() - 2);
+}
+
 TEST(Compare, OrderOfNeighbours) {
   const Schedule schedule = pipeline();
   for (std::uint32_t seed = 0; seed < 50; ++seed) {

@@ -74,6 +74,19 @@ TEST(Tracks, LeaveOutWhatNeverHappened) {
                                                 [](const Track& t) { return t.bars.empty(); }));
 }
 
+TEST(Tracks, LeaveOutWhatWasPassedOver) {
+  Case c("chain:ranks=3,bytes=1MiB");
+  for (std::size_t i = 0; i < c.trace.ops.size(); i += 2) c.trace.ops[i].attempts = 0;
+  std::size_t bars = 0;
+  for (const Track& track : c.tracks()) {
+    for (const TrackBar& bar : track.bars) {
+      ++bars;
+      EXPECT_EQ(c.trace.ops[bar.op.value].attempts, 1u) << bar.op.value;
+    }
+  }
+  EXPECT_GT(bars, 0u);
+}
+
 TEST(Tracks, OfARealRunEndMessagesAtTheirReceipt) {
   Case c("chain:ranks=2,bytes=1MiB,ready=none");
   c.trace.engine = "run:shm";

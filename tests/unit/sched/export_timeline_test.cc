@@ -61,13 +61,13 @@ TEST(TimelineCsv, HasARowPerOperation) {
   std::istringstream rows(find_timeline("csv")->write(schedule, trace));
   std::string row;
   std::getline(rows, row);
-  EXPECT_EQ(row, "op,rank,kind,step,ready_s,issued_s,wire_s,done_s,cause");
+  EXPECT_EQ(row, "op,rank,kind,step,ready_s,issued_s,wire_s,done_s,cause,attempts");
   std::getline(rows, row);
   EXPECT_THAT(row, HasSubstr("0,0,put,0,0,1e-06,1e-06,"));
   int count = 1;
   for (std::string next; std::getline(rows, next); ++count) row = next;
   EXPECT_EQ(count, 8);
-  EXPECT_EQ(row, "7,1,join,1,2.5e-06,inf,inf,inf,");
+  EXPECT_EQ(row, "7,1,join,1,2.5e-06,inf,inf,inf,,1");
 }
 
 TEST(TimelineChrome, EventsAreWellFormedAndDoNotOverlap) {
@@ -224,6 +224,36 @@ TEST(TimelineChrome, LeavesOutWhatNeverHappened) {
   for (OpTimes& op : trace.ops) op = {0, kNever, kNever, kNever, 1, {}};
   const Json document = Json::parse(find_timeline("chrome")->write(schedule, trace));
   for (const Json& event : document.at("traceEvents")) EXPECT_EQ(event.at("ph"), "M");
+}
+
+// Of an operation that was passed over a trace has the moment in which that was known.
+TEST(TimelineChrome, LeavesOutWhatWasPassedOver) {
+  const Schedule schedule = testing::small_chain();
+  Trace trace = ticking_trace(schedule);
+  OpId send(0);
+  while (schedule.op(send).kind != OpKind::kSend) ++send.value;
+  const OpId recv = schedule.op(send).match;
+  const auto count_of = [&](OpId id) {
+    int found = 0;
+    const Json document = Json::parse(find_timeline("chrome")->write(schedule, trace));
+    for (const Json& event : document.at("traceEvents")) {
+      if (event.at("ph") == "X" && event.at("args").at("op") == id.value) ++found;
+    }
+    return found;
+  };
+  const auto flows = [&] {
+    int found = 0;
+    const Json document = Json::parse(find_timeline("chrome")->write(schedule, trace));
+    for (const Json& event : document.at("traceEvents")) found += event.at("ph") == "s" ? 1 : 0;
+    return found;
+  };
+  EXPECT_EQ(count_of(send), 2);  // the post, and the message
+  const int before = flows();
+  trace.ops[recv.value].attempts = 0;
+  EXPECT_EQ(count_of(recv), 0);
+  EXPECT_EQ(flows(), before - 1);
+  trace.ops[send.value].attempts = 0;
+  EXPECT_EQ(count_of(send), 0);
 }
 
 TEST(TimelineChrome, ShowsSlackWhereItIsGiven) {
