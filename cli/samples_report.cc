@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "base/statistics.h"
 #include "base/units.h"
@@ -22,6 +25,11 @@ std::vector<double> finite_of(const std::vector<double>& times_s) {
     if (std::isfinite(t)) finite.push_back(t);
   }
   return finite;
+}
+
+std::optional<Spread> spread_of_some(std::vector<double> times_s) {
+  if (times_s.empty()) return std::nullopt;
+  return spread_of(std::move(times_s));
 }
 
 std::vector<double> of_rank(const machine::Samples& samples, std::uint32_t rank) {
@@ -107,24 +115,31 @@ void answer_samples(Answer& answer, const RunSetting& setting, const machine::Sa
       {"min_s", "min", &Spread::min_s},          {"p5_s", "5 %", &Spread::p5_s},
       {"median_s", "median", &Spread::median_s}, {"p95_s", "95 %", &Spread::p95_s},
       {"p99_s", "99 %", &Spread::p99_s},         {"max_s", "max", &Spread::max_s}};
-  // The makespan, then every rank.
-  std::vector<Spread> spreads{spread_of(finished)};
-  for (std::uint32_t r = 0; r < samples.ranks; ++r)
-    spreads.push_back(spread_of(of_rank(samples, r)));
+  // The makespan, then every rank. Nothing where no run ended.
+  std::vector<std::optional<Spread>> spreads{spread_of_some(finished)};
+  for (std::uint32_t r = 0; r < samples.ranks; ++r) {
+    spreads.push_back(spread_of_some(of_rank(samples, r)));
+  }
+  const auto of = [](const std::optional<Spread>& spread, double Spread::*time_s) {
+    return spread ? std::optional((*spread).*time_s) : std::nullopt;
+  };
   Columns columns{{nullptr, "",
                    [](auto i) { return i == 0 ? "makespan" : fmt::format("rank {}", i - 1); },
                    Align::kLeft}};
   for (const Figure& figure : kFigures) {
-    answer.set(fmt::format("makespan_{}", figure.key),
-               finished.empty() ? Value() : Value(spreads.front().*figure.time_s));
-    columns.push_back({nullptr, figure.title, [&spreads, time_s = figure.time_s](auto i) {
-                         return in_seconds(spreads[i].*time_s);
+    answer.set(fmt::format("makespan_{}", figure.key), of(spreads.front(), figure.time_s));
+    columns.push_back({nullptr, figure.title, [&spreads, of, time_s = figure.time_s](auto i) {
+                         return spreads[i] ? in_seconds(of(spreads[i], time_s))
+                                           : Value().shown_as("–");
                        }});
   }
   answer.set("makespan_samples_s", samples.makespan_s);
   for (const Figure& figure : kFigures) {
-    answer.set_each(fmt::format("rank_finish_{}", figure.key), std::span(spreads).subspan(1),
-                    figure.time_s);
+    answer.set_each(
+        fmt::format("rank_finish_{}", figure.key), std::span(spreads).subspan(1),
+        [&](const std::optional<Spread>& spread) {
+          return of(spread, figure.time_s).value_or(std::numeric_limits<double>::quiet_NaN());
+        });
   }
   answer.table("", columns, rows_of(spreads.size()), 1 + kRowsShown, "more rank");
 }

@@ -280,6 +280,21 @@ class Simulate(ProgramCase):
         self.assertIn(",inf", self.read("d.csv"))
         xml.etree.ElementTree.parse(self.folder / "d.svg")
 
+    def test_samples_of_which_none_ends(self):
+        arguments = ["simulate", "chain:ranks=3,bytes=2MiB,block=1MiB", "-e", "event", "--fail",
+                     "rank=2,at=200us", "--noise", "exponential,mean=1us", "--samples", "9"]
+        found = self.document(*arguments, code=1)
+        self.assertEqual(found["never_ended"], 9)
+        self.assertIsNone(found["makespan_median_s"])
+        # Rank 0 does all of its part, rank 1 waits for ever, rank 2 is gone.
+        first, *others = found["rank_finish_median_s"]
+        self.assertGreater(first, 170e-6)
+        self.assertEqual(others, [None, None])
+        lines = self.run_program(*arguments).out.split("\n")
+        for name in "makespan", "rank 1", "rank 2":
+            line = next(line for line in lines if line.startswith("  " + name))
+            self.assertEqual(set(line[len(name) + 2:].split()), {"–"}, line)
+
     def test_one_run_has_no_distribution(self):
         for option in ("--csv", "--plot"):
             self.assertIn("without --samples", self.bad("simulate", CHAIN, option, "x"))
