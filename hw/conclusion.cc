@@ -37,10 +37,14 @@ void Conclusion::tell(const Failed& failed, const Finish& finish) {
   mesh_.send(0, kFinished, encode(RankFinish{failed, finish}));
 }
 
-void Conclusion::leave(const Error& error, Clock::duration patience) {
+void Conclusion::leave(const std::exception& error, Clock::duration patience) {
+  using Fault = Failed::Fault;
   if (failed()) return;
   Failed broken = describe_failure(error);
-  broken.message = fmt::format("rank {}: {}", mesh_.rank(), broken.message);
+  // The words of these two name a rank.
+  if (broken.fault != Fault::kLost && broken.fault != Fault::kStalled) {
+    broken.message = fmt::format("rank {}: {}", mesh_.rank(), broken.message);
+  }
   tell(broken);
   const Clock::time_point until = Clock::now() + patience;
   while (!is_over() && !mesh_.any_lost() && Clock::now() < until) {
@@ -106,8 +110,13 @@ bool Conclusion::is_over() {
     while (next_ < mesh_.ranks() && (heard_[next_] || listen_to(next_))) ++next_;
     return over_;
   }
+  const bool left = has_left(0);
   const std::optional<Bytes> told = mesh_.try_receive(0, kAllFinished);
-  if (!told) return false;
+  if (!told && left) {
+    failure_ = describe_failure(PeerLost(0, why_left(0)));
+    over_ = true;
+  }
+  if (!told) return over_;
   AllFinished finished = read_from(0, "end of an iteration", *told, [&](ByteReader& reader) {
     return read_all_finished(reader, mesh_.ranks());
   });
@@ -117,12 +126,25 @@ bool Conclusion::is_over() {
   return true;
 }
 
+// To be asked before its words are looked for: those of one that has left have all come. Whoever is
+// lost is the mesh's to tell.
+bool Conclusion::has_left(std::uint32_t rank) const {
+  return mesh_.is_gone(rank) && !mesh_.any_lost();
+}
+
 // Whether it was heard now.
 bool Conclusion::listen_to(std::uint32_t rank) {
   if (over_) return false;
+  const bool left = has_left(rank);
   const std::optional<Bytes> told = mesh_.try_receive(rank, kFinished);
+  if (!told && left) {
+    hear(rank, describe_failure(PeerLost(rank, why_left(rank))), {});
+    return true;
+  }
   if (!told) return false;
-  const RankFinish finish = read_from(rank, "end of an iteration", *told, read_rank_finish);
+  const RankFinish finish = read_from(rank, "end of an iteration", *told, [&](ByteReader& reader) {
+    return read_rank_finish(reader, mesh_.ranks());
+  });
   // Who has finished may fail yet, as it serves the others.
   if (heard_[rank] && finish.failed.fault == Failed::Fault::kNone) return false;
   hear(rank, finish.failed, finish.finish);

@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
 #include "hw/failed.h"
 #include "hw/mesh.h"
 #include "hw/run_words.h"
@@ -30,9 +30,9 @@ class Conclusion {
   void tell(const Finish& finish);
   void tell(const Failed& failed);
 
-  /// Something broke at this rank alone, which makes no more progress: tells all, unless they know
-  /// of a failure, and part()s from them.
-  void leave(const Error& error, Clock::duration patience);
+  /// Something broke at this rank, which makes no more progress: tells all, unless they know of a
+  /// failure, and part()s from them. Who cannot even do that leaves, and they see it.
+  void leave(const std::exception& error, Clock::duration patience);
 
   /// After a failure: returns when all ranks have called it, so that none finds another gone and
   /// does not know why; or when rank 0 has left, or after `patience`.
@@ -42,8 +42,8 @@ class Conclusion {
   /// Answers whether another has, as far as was told.
   bool listen(bool moved);
 
-  /// Whether it is known how the iteration ended: all ranks have finished, or one has failed. Looks
-  /// for news, of one rank only: made to be asked often.
+  /// Whether it is known how the iteration ended: all ranks have finished, or one has failed, or
+  /// has left. Looks for news, of one rank only: made to be asked often.
   bool is_over();
   /// Whether a rank has failed, as far as this one knows.
   bool failed() const { return failure_.fault != Failed::Fault::kNone; }
@@ -55,6 +55,7 @@ class Conclusion {
  private:
   void tell(const Failed& failed, const Finish& finish);
   void hear(std::uint32_t rank, const Failed& failed, const Finish& finish);
+  bool has_left(std::uint32_t rank) const;
   bool listen_to(std::uint32_t rank);
   void conclude();
   bool hear_of_movement();

@@ -4,11 +4,13 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "hw/early_messages.h"
+#include "hw/failed.h"
 
 namespace slackline::hw {
 namespace {
@@ -91,10 +93,15 @@ void require_nobody_lost(const Mesh& mesh) {
 
 void await_loss(const Mesh& mesh, std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  while (!mesh.any_lost() && std::chrono::steady_clock::now() < deadline) {
+  do {
+    std::optional<std::uint32_t> gone;
+    for (std::uint32_t rank = 0; rank < mesh.ranks() && !gone; ++rank) {
+      if (mesh.is_gone(rank)) gone = rank;
+    }
+    require_nobody_lost(mesh);
+    if (gone) throw PeerLost(*gone, why_left(*gone));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  require_nobody_lost(mesh);
+  } while (std::chrono::steady_clock::now() < deadline);
 }
 
 Driver::Driver(Mesh& mesh, Transport& transport, Executor& executor, const RunOptions& options,
@@ -169,7 +176,11 @@ void Driver::tell_quiet() {
 }
 
 void Driver::require_movement() {
-  if (unmoved_.watched() < patience_) return;
+  // Who has finished knows least of what is amiss: those that have not say it first.
+  const WatchedTime::Duration more = executor_.finished()
+                                         ? WatchedTime::Duration(options_.failure_timeout)
+                                         : WatchedTime::Duration();
+  if (unmoved_.watched() < patience_ + more) return;
   const std::string what = executor_.finished() ? "the other ranks have not finished"
                                                 : fmt::format("{} is not done", awaited());
   const bool held_up =

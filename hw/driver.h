@@ -26,7 +26,7 @@ void sleep_until(Executor::Clock::time_point at, const std::function<void()>& be
 /// Throws PeerLost if the mesh has lost a rank.
 void require_nobody_lost(const Mesh& mesh);
 
-/// Returns when the mesh knows of no loss for so long. Throws PeerLost.
+/// Returns when the mesh knows of no loss for so long, and no rank has left. Throws PeerLost.
 void await_loss(const Mesh& mesh, std::chrono::milliseconds timeout);
 
 /// Does what makes use of a transport. A transport often notices first that a peer is gone, and

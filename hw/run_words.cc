@@ -39,6 +39,12 @@ ProcessorUse read_processor(ByteReader& reader) {
   return use;
 }
 
+Failed read_failure(ByteReader& reader, std::uint32_t ranks) {
+  Failed failed = read_failed(reader);
+  ByteReader::require(failed.rank < ranks, "the loss of a rank that is none");
+  return failed;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode(const RunGreeting& greeting) {
@@ -90,9 +96,9 @@ std::vector<std::byte> encode(const RankFinish& finish) {
   return writer.take();
 }
 
-RankFinish read_rank_finish(ByteReader& reader) {
+RankFinish read_rank_finish(ByteReader& reader, std::uint32_t ranks) {
   RankFinish finish;
-  finish.failed = read_failed(reader);
+  finish.failed = read_failure(reader, ranks);
   finish.finish = read_finish(reader);
   return finish;
 }
@@ -106,7 +112,7 @@ std::vector<std::byte> encode(const AllFinished& finished) {
 
 AllFinished read_all_finished(ByteReader& reader, std::uint32_t ranks) {
   AllFinished finished;
-  finished.failed = read_failed(reader);
+  finished.failed = read_failure(reader, ranks);
   for (std::uint32_t r = 0; r < ranks; ++r) finished.finishes.push_back(read_finish(reader));
   return finished;
 }

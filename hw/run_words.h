@@ -43,13 +43,13 @@ struct Finish {
   double late_s = 0;
   std::uint64_t clock_reads = 0;
 };
-/// …and that it has come to nothing, if so.
+/// …and that it has come to nothing, if so. `ranks`: how many there are.
 struct RankFinish {
   Failed failed;
   Finish finish;
 };
 std::vector<std::byte> encode(const RankFinish& finish);
-RankFinish read_rank_finish(ByteReader& reader);
+RankFinish read_rank_finish(ByteReader& reader, std::uint32_t ranks);
 
 /// Of all ranks, of which there are `ranks`.
 struct AllFinished {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -78,6 +79,7 @@ class Run {
   RunStart iterate(std::uint32_t iteration);
   void conclude(double late_s);
   void drive(double late_s);
+  void leave(const std::exception& error);
   void keep(RunResult& result);
   void tell_of_iteration(bool counts) const;
   void choose_median(RunResult& result) const;
@@ -247,14 +249,18 @@ RunStart Run::iterate(std::uint32_t iteration) {
 void Run::conclude(double late_s) {
   try {
     return drive(late_s);
-  } catch (const PeerLost&) {
-    throw;  // which the mesh tells all
-  } catch (const Stalled&) {
-    throw;  // as the others do
-  } catch (const Error& error) {
-    // The others would wait for this rank as long as they wait for anything.
-    conclusion_.leave(error, options_.failure_timeout);
+  } catch (const std::exception& error) {
+    // Of a loss the mesh tells all. Of anything else they would only see that this rank is gone.
+    if (!mesh_.any_lost()) leave(error);
     throw;
+  }
+}
+
+void Run::leave(const std::exception& error) {
+  try {
+    conclusion_.leave(error, options_.failure_timeout);
+  } catch (const std::exception&) {
+    // Where memory has run out, say. It is the first failure that is thrown.
   }
 }
 

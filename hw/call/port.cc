@@ -35,7 +35,8 @@ CallPort::CallPort(Mesh& mesh, std::unique_ptr<Transport> transport, const Calls
       in_order_(transport_->completes_in_order()) {}
 
 void CallPort::depart(std::uint32_t rank) {
-  departed_.store(std::uint64_t{rank} + 1, std::memory_order_release);
+  std::uint64_t nobody = 0;
+  departed_.compare_exchange_strong(nobody, std::uint64_t{rank} + 1, std::memory_order_acq_rel);
 }
 
 void CallPort::require_all_here() {
@@ -50,6 +51,10 @@ void CallPort::require_all_here() {
 void CallPort::require_all_stay() {
   const auto deadline = std::chrono::steady_clock::now() + failure_timeout_;
   do {
+    // The service thread, which looks for that, may have ended by the same failure.
+    for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
+      if (mesh_.is_gone(rank)) depart(rank);
+    }
     require_all_here();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   } while (std::chrono::steady_clock::now() < deadline);

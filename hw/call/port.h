@@ -51,6 +51,7 @@ class CallPort {
   /// may never end, or PeerLost if the mesh names who is lost within the failure timeout.
   bool is_broken() const { return broken_.load(std::memory_order_acquire); }
   /// From here on this rank's peers count as gone, as does a rank that is lost: `rank` has left.
+  /// The first one is named.
   void depart(std::uint32_t rank);
   /// Answers whether there was room for it.
   bool post(const WorkRequest& request);

@@ -119,11 +119,13 @@ bool CallService::hear() {
   return heard;
 }
 
-// Over the mesh, which lives longer than the transport.
+// Over the mesh, which lives longer than the transport. Who could not even say so is gone. That is
+// asked before its words are looked for: they have all come by then.
 bool CallService::hear_leaving() {
   bool heard = false;
   for (std::uint32_t rank = 0; rank < mesh_.ranks(); ++rank) {
     if (rank == mesh_.rank()) continue;
+    const bool gone = mesh_.is_gone(rank);
     for (int i = 0; i < kTurn; ++i) {
       const std::optional<Bytes> bytes = mesh_.try_receive(rank, topic_);
       if (!bytes) break;
@@ -138,6 +140,7 @@ bool CallService::hear_leaving() {
       }
       port_.depart(rank);
     }
+    if (gone) port_.depart(rank);
   }
   return heard;
 }

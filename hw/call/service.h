@@ -1,7 +1,7 @@
 // A rank's service thread: it grants chunks and memory to other ranks, whatever the rank's own
 // thread does, and keeps the transport moving while that does not (Seriema, sections 3 and 4.4.1).
 // Requests for it, and its answers, are messages over the transport of calls
-// (hw/call/service_wire.h). That a rank leaves is said over the mesh.
+// (hw/call/service_wire.h). That a rank leaves is said over the mesh, or seen there.
 #pragma once
 
 #include <atomic>

@@ -47,7 +47,7 @@ void read_session(std::span<const std::byte> bytes, std::uint8_t how) {
   come_back(bytes, [&](ByteReader& reader) {
     return hw::read_run_start(reader, {0, how % 2 != 0, false, false});
   });
-  come_back(bytes, hw::read_rank_finish);
+  come_back(bytes, [&](ByteReader& reader) { return hw::read_rank_finish(reader, 1 + how); });
   come_back(bytes, [&](ByteReader& reader) { return hw::read_all_finished(reader, how); });
   come_back(bytes, hw::read_run_ends);
   come_back(bytes, [&](ByteReader& reader) { return hw::read_run_times(reader, how); });

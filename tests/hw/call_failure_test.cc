@@ -5,17 +5,23 @@
 #include <signal.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "hw/call.h"
 #include "hw/call/code.h"
 #include "hw/call/core.h"
+#include "hw/call/port.h"
+#include "hw/call/service.h"
 #include "hw/fabric/transport.h"
 #include "tests/hw/call_ranks.h"
+#include "tests/hw/loop_transport.h"
 
 namespace slackline {
 namespace {
@@ -370,6 +376,26 @@ TEST_P(CallFailure, ABroadcastThatARankCannotPassOnIsToldToItsRoot) {
             "a call at rank 3 has thrown: calls: a broadcast of rank 0 takes 5040 bytes, and 4064 "
             "is the most at rank 2; expected records of one size at all ranks");
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(ranks.next(rank), "(end)");
+}
+
+// As of one whose memory has run out: it ends in order, and has told nobody that it leaves its
+// calls.
+TEST(CallService, WhoIsGoneWithoutAWordHasLeft) {
+  MeshRanks processes;
+  processes.start_all(2, [](const hw::MeshOptions& place, const MeshRanks::Say&) {
+    hw::Mesh mesh(place);
+    if (mesh.rank() == 1) return;
+    testing::Loop loop;
+    const CallsOptions options;
+    hw::CallPort port(mesh, std::make_unique<testing::LoopTransport>(loop), options);
+    hw::CallService service(mesh, port, 1, 4, options);
+    service.start();
+    while (true) {
+      port.require_all_here();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  EXPECT_EQ(processes.next(0), "! 1 calls: rank 1 has left; expected finish() first");
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEach, CallFailure, ::testing::Values("shm", "net"),

@@ -12,6 +12,7 @@
 #include "hw/mesh.h"
 #include "hw/passing_transport.h"
 #include "tests/hw/loop_transport.h"
+#include "tests/hw/mesh_ranks.h"
 
 namespace slackline {
 namespace {
@@ -53,6 +54,21 @@ TEST_F(CallPort, WhoFindsItBrokenWaitsToHearWhoIsGone) {
   });
   EXPECT_THROW(port->progress(), hw::PeerLost);
   later.join();
+}
+
+// A transport often breaks because a rank has left.
+TEST(CallPortRanks, OneThatIsGoneIsNamedAtOnceWhereTheTransportBroke) {
+  testing::MeshRanks processes;
+  processes.start_all(2, [](const hw::MeshOptions& place, const testing::MeshRanks::Say&) {
+    hw::Mesh mesh(place);
+    if (mesh.rank() == 1) return;
+    hw::CallsOptions options;
+    options.failure_timeout = std::chrono::hours(1);
+    testing::Loop loop;
+    auto broken = std::make_unique<BrokenTransport>(std::make_unique<testing::LoopTransport>(loop));
+    hw::CallPort(mesh, std::move(broken), options).progress();
+  });
+  EXPECT_EQ(processes.next(0), "! 1 calls: rank 1 has left; expected finish() first");
 }
 
 TEST_F(CallPort, WhereNobodyIsGoneItSaysWhatIsBroken) {

@@ -7,8 +7,11 @@
 
 #include <cstring>
 #include <limits>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "hw/call/service_wire.h"
 #include "hw/call/service_words.h"
@@ -66,7 +69,7 @@ TEST(RunWords, Greetings) {
   EXPECT_EQ(read.schedule, greeting.schedule);
   EXPECT_TRUE(read.has_another_clock);
   EXPECT_EQ(read.greeting, greeting.greeting);
-  EXPECT_EQ(refusal(with(bytes, 0, std::uint8_t{5}), hw::read_run_greeting), kNoChoice);
+  EXPECT_EQ(refusal(with(bytes, 0, std::uint8_t{7}), hw::read_run_greeting), kNoChoice);
   EXPECT_EQ(refusal(with(bytes, 25, std::uint8_t{2}), hw::read_run_greeting), kNoFlag);
   EXPECT_EQ(refusal(with(bytes, 26, ~std::uint64_t{0} / 16), hw::read_run_greeting),
             "rank 7 sent what is no word: cut short");
@@ -98,18 +101,54 @@ TEST(RunWords, Starts) {
 }
 
 TEST(RunWords, EndsOfAnIteration) {
-  expect_whole(encode(hw::RankFinish{{}, {1, 2, 3}}), hw::read_rank_finish);
-  expect_whole(encode(hw::RankFinish{{hw::Failed::Fault::kInput, "why"}, {kNever, 0, 0}}),
-               hw::read_rank_finish);
+  using Fault = hw::Failed::Fault;
+  const auto of_one = [](ByteReader& reader) { return hw::read_rank_finish(reader, 3); };
+  expect_whole(encode(hw::RankFinish{{}, {1, 2, 3}}), of_one);
+  expect_whole(encode(hw::RankFinish{{Fault::kInput, "why"}, {kNever, 0, 0}}), of_one);
   for (const double time_s : {kNan, -1.0, 1e300}) {
-    EXPECT_EQ(refusal(encode(hw::RankFinish{{}, {time_s, 0, 0}}), hw::read_rank_finish), kNoTime);
-    EXPECT_EQ(refusal(encode(hw::RankFinish{{}, {0, time_s, 0}}), hw::read_rank_finish), kNoTime);
+    EXPECT_EQ(refusal(encode(hw::RankFinish{{}, {time_s, 0, 0}}), of_one), kNoTime);
+    EXPECT_EQ(refusal(encode(hw::RankFinish{{}, {0, time_s, 0}}), of_one), kNoTime);
   }
   const auto of_three = [](ByteReader& reader) { return hw::read_all_finished(reader, 3); };
   expect_whole(encode(hw::AllFinished{{}, std::vector<hw::Finish>(3)}), of_three);
+  const hw::Failed lost{Fault::kLost, "why", 2};
+  const hw::Failed lost_none{Fault::kLost, "why", 3};
+  expect_whole(encode(hw::RankFinish{lost, {kNever, 0, 0}}), of_one);
+  expect_whole(encode(hw::AllFinished{lost, std::vector<hw::Finish>(3)}), of_three);
+  EXPECT_THAT(refusal(encode(hw::RankFinish{lost_none, {}}), of_one),
+              HasSubstr("the loss of a rank that is none"));
+  EXPECT_THAT(refusal(encode(hw::AllFinished{lost_none, std::vector<hw::Finish>(3)}), of_three),
+              HasSubstr("the loss of a rank that is none"));
   for (const std::size_t count : {0u, 1u, 2u, 4u}) {
     EXPECT_NE(refusal(encode(hw::AllFinished{{}, std::vector<hw::Finish>(count)}), of_three), "");
   }
+}
+
+// Each kind of error comes out at the other ranks as it went in.
+TEST(RunWords, Failures) {
+  const auto told = [](const auto& error) {
+    hw::ByteWriter writer;
+    write_failed(hw::describe_failure(error), writer);
+    const Bytes bytes = writer.take();
+    ByteReader reader(bytes);
+    return hw::read_failed(reader);
+  };
+  const auto expect_same = [&](const auto& error) {
+    using Kind = std::decay_t<decltype(error)>;
+    EXPECT_EQ(testing::error_of<Kind>([&] { hw::rethrow(told(error)); }), error.what());
+  };
+  expect_same(InputError("one"));
+  expect_same(Unsupported("two"));
+  expect_same(EnvironmentError("three"));
+  expect_same(InternalError("four"));
+  expect_same(hw::Stalled("five"));
+  expect_same(hw::PeerLost(7, "six"));
+  EXPECT_EQ(told(hw::PeerLost(7, "six")).rank, 7u);
+  EXPECT_EQ(testing::error_of<EnvironmentError>([&] { hw::rethrow(told(std::bad_alloc())); }),
+            "out of memory");
+  EXPECT_EQ(
+      testing::error_of<InternalError>([&] { hw::rethrow(told(std::length_error("too long"))); }),
+      "too long");
 }
 
 TEST(RunWords, EndsOfARun) {
