@@ -30,7 +30,8 @@ constexpr std::uint64_t kRoundsPerLook = 64;
 }  // namespace
 
 std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
-                                            const machine::Delays& delays) {
+                                            const machine::Delays& delays,
+                                            const BundleDelays* bundle_delays) {
   double sum_s = 0;
   for (const sched::OpArguments& arguments : schedule.argument_table()) {
     sum_s += sched::seconds(arguments.duration);
@@ -51,6 +52,10 @@ std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
   for (std::uint32_t i = 0; i < schedule.op_count() && !delays.empty(); ++i) {
     const sched::OpId op(i);
     sum_s += delays.post_delay_s(op) + delays.lane_delay_s(op);
+  }
+  for (std::uint32_t r = 0; r < schedule.rank_count() && bundle_delays != nullptr; ++r) {
+    const sched::RankId rank(r);
+    if (bundle_delays->strike(rank)) sum_s += bundle_delays->most_s(rank);
   }
   return std::chrono::duration<double>(sum_s);
 }

@@ -40,7 +40,9 @@ Executor::Executor(const sched::Schedule& schedule, sched::RankId rank, Transpor
       maker_(program_, memory_, operands_, transport, channels_, options_.number),
       bundles_(program_, memory_, maker_, operands_, transport,
                RequestMaker::scratch_bytes(program_) + Bundles::scratch_bytes(program_), channels_,
-               options_.number),
+               options_.number,
+               options_.bundle_delays != nullptr && options_.bundle_delays->strike(rank),
+               options_.now),
       core_(*this, program_.graph(), times_, options_.order, options_.interleave_bytes,
             options_.seed),
       signalled_(transport.completes_in_order()
@@ -130,6 +132,7 @@ void Executor::reset(bool refill) {
   core_.reset();
   again_.clear();
   seen_flags_.clear();
+  timers_ = {};
   finish_s_ = kNever;
   clock_reads_ = 0;
   events_ = 0;
@@ -167,10 +170,10 @@ bool Executor::progress() {
   if (abandoned_) return drain();
   bool moved = options_.polls && see_completions();
   moved = see_timers() || moved;
-  if (bundles_.next_due() && bundles_.flush_old(Clock::now(), queue_)) moved = true;
+  if (bundles_.next_due() && bundles_.flush_old(options_.now(), queue_)) moved = true;
   // A bundle may leave for its age, or for the room that another has made; one without bytes is
   // done then.
-  if (!bundles_.left.empty()) {
+  if (bundles_.has_news()) {
     event();
     take_bundled();
     moved = true;
@@ -203,7 +206,7 @@ void Executor::event() {
   ++events_;
   if (!options_.timestamps) return;
   ++clock_reads_;
-  event_at_ = Clock::now();
+  event_at_ = options_.now();
   event_s_ = std::chrono::duration<double>(event_at_ - start_).count();
 }
 
@@ -234,7 +237,7 @@ void Executor::set_timer(std::uint32_t op, double wait_s, Timer::What what) {
   constexpr double kLongest = 3e9;
   const std::chrono::duration<double> wait(std::min(wait_s, kLongest));
   // Counted from the event at hand, so that what is released together keeps its order.
-  const Clock::time_point from = options_.timestamps ? event_at_ : Clock::now();
+  const Clock::time_point from = options_.timestamps ? event_at_ : options_.now();
   timers_.push({from + std::chrono::ceil<Clock::duration>(wait), op, what});
 }
 
@@ -248,7 +251,7 @@ void Executor::all_ended() {
   if (program_.size() == 0) {
     finish_s_ = 0;  // however late it began
   } else if (!options_.timestamps) {
-    finish_s_ = std::chrono::duration<double>(Clock::now() - start_).count();
+    finish_s_ = std::chrono::duration<double>(options_.now() - start_).count();
   } else if (core_.has_regions()) {
     // What ended last may be an alt that did nothing.
     finish_s_ = 0;
@@ -286,12 +289,20 @@ bool Executor::serve(std::uint32_t lane) {
   // Requests that wait for room hold up none of other channels, however many wait: a channel's next
   // operation is not ready before the one before it is posted.
   while (true) {
-    const auto turn = core_.next_turn(lane, [](const machine::Lanes::Waiting&) { return false; });
+    const auto turn = core_.next_turn(lane, [this](const machine::Lanes::Waiting& next) {
+      return next.bundle != 0 && !bundles_.is_open(next.op, next.bundle);
+    });
     if (!turn) break;
     moved = true;
     const std::uint32_t op = turn->op;
+    if (turn->bundle != 0) {
+      bundles_.close(op);
+      hold_for_bundle(op);
+      continue;
+    }
     const OpKind kind = program_.op(op).kind;
     double hold_s = lane_delay_s(op);
+    if (bundles_.take_lanes()) hold_s += bundle_hold_s(op);
     if (kind == OpKind::kCalc || kind == OpKind::kReduce) {
       hold_s += sched::seconds(schedule_.arguments(program_.op(op)).duration);
     }
@@ -338,7 +349,7 @@ void Executor::work(std::uint32_t i) {
 void Executor::post(std::uint32_t i) {
   if (bundles_.any() && bundles_.takes(i, queue_)) {
     event();
-    bundles_.add(i, options_.timestamps ? event_at_ : Clock::now(), queue_);
+    bundles_.add(i, options_.timestamps ? event_at_ : options_.now(), queue_);
     take_bundled();
     post_queued();
     return;
@@ -363,7 +374,35 @@ void Executor::flush(std::uint32_t i) {
   post_queued();
 }
 
-// What bundles say was issued, has left or is done.
+// How much longer, or shorter, than its delays say the operation's lane is held for what its
+// channel gathers.
+double Executor::bundle_hold_s(std::uint32_t i) {
+  switch (bundles_.turn_of(i)) {
+    case Bundles::Turn::kCopied: {
+      const double more_s = options_.bundle_delays->copied_s(program_.id(i));
+      // Of two sums of whole picoseconds nothing may be left.
+      constexpr double kLeast_s = 1e-12;
+      const double hold_s = lane_delay_s(i) + more_s;
+      return hold_s < kLeast_s ? -lane_delay_s(i) : more_s;
+    }
+    case Bundles::Turn::kFlushed:
+      return bundle_post_s(i);
+    case Bundles::Turn::kBehind:
+      // The bundle leaves before the operation's own post is longer.
+      set_timer(i, lane_delay_s(i), Timer::What::kBundleAhead);
+      return bundle_post_s(i);
+    default:
+      return 0;
+  }
+}
+
+// The operation's lane is held until a bundle has left.
+void Executor::hold_for_bundle(std::uint32_t i) {
+  core_.lanes().hold(i, true);
+  set_timer(i, bundle_post_s(i), Timer::What::kBundlePosted);
+}
+
+// What bundles say was issued, has left or is done; and what of them waits for a lane.
 void Executor::take_bundled() {
   for (const std::uint32_t op : bundles_.issued) issued(op);
   bundles_.issued.clear();
@@ -371,6 +410,10 @@ void Executor::take_bundled() {
   bundles_.left.clear();
   for (const std::uint32_t op : bundles_.done) done(op);
   bundles_.done.clear();
+  for (const std::uint32_t op : bundles_.filled) hold_for_bundle(op);
+  bundles_.filled.clear();
+  for (const Bundles::Due& due : bundles_.due) core_.lanes().add(due.oldest, moment(), due.serial);
+  bundles_.due.clear();
 }
 
 // Answers whether the transport took any.

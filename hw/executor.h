@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/executor/bundle_delays.h"
 #include "hw/executor/bundles.h"
 #include "hw/executor/channels.h"
 #include "hw/executor/greeting.h"
@@ -55,6 +56,8 @@ struct ExecutorOptions {
   std::uint64_t interleave_bytes = 4096;
   /// Of the schedule; must outlive the executor. Its pair rates are not looked at.
   const machine::Delays* delays = nullptr;
+  /// What they have of bundles; must outlive the executor. Null: no rank's bundles take longer.
+  const BundleDelays* bundle_delays = nullptr;
   /// Of what sampled regions draw.
   std::uint64_t seed = 0;
   /// How channels are dealt to the rails of the transport. By RailRule::kRank a rank has one: then
@@ -62,6 +65,8 @@ struct ExecutorOptions {
   machine::Rails rails = {};
   /// false: the clock is read for timers only, and times() has no more than what is done: 0.
   bool timestamps = true;
+  /// The clock. Tests have one that stands still until they move it.
+  std::chrono::steady_clock::time_point (*now)() = std::chrono::steady_clock::now;
 };
 
 /// The order of calls: construct; exchange greetings among all ranks; connect(); post_ahead() if
@@ -147,7 +152,14 @@ class Executor {
 
  private:
   struct Timer {
-    enum class What : std::uint8_t { kHeldBack, kLaneEnd, kDone, kEnter };
+    enum class What : std::uint8_t {
+      kHeldBack,
+      kLaneEnd,
+      kDone,
+      kEnter,
+      kBundleAhead,  // what was gathered before the operation leaves
+      kBundlePosted  // the bundle that took the operation's lane leaves, and frees it
+    };
     Clock::time_point at;
     std::uint32_t op;  // kEnter: a region
     What what;
@@ -203,6 +215,11 @@ class Executor {
   void flush(std::uint32_t op);
   bool post_queued();
   void take_bundled();
+  double bundle_hold_s(std::uint32_t op);
+  void hold_for_bundle(std::uint32_t op);
+  double bundle_post_s(std::uint32_t op) const {
+    return options_.bundle_delays->post_s(program_.op(op).channel);
+  }
   std::vector<ChannelEnd> ends() const;
 
   double lane_delay_s(std::uint32_t op) const {

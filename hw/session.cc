@@ -94,6 +94,7 @@ class Run {
   const RunOptions& options_;
   std::optional<RunPace> pace_;
   machine::Delays delays_;
+  std::optional<BundleDelays> bundle_delays_;
   std::optional<Executor> executor_;
   std::optional<Driver> driver_;
   Conclusion conclusion_;
@@ -117,12 +118,14 @@ void Run::set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel)
     pace_.emplace(options_);
     require_options(schedule_, options_, mesh_.ranks());
     delays_ = machine::Delays(options_.delays, schedule_, options_.platform);
+    bundle_delays_.emplace(options_.delays, schedule_, options_.platform);
     kept_memory_.emplace(schedule_);
     ExecutorOptions options;
     options.first_channel = first_channel;
     options.order = options_.order;
     options.interleave_bytes = options_.platform.interleave_bytes;
     options.delays = delays_.empty() ? nullptr : &delays_;
+    options.bundle_delays = &*bundle_delays_;
     options.seed = options_.delays.seed;
     options.rails = options_.platform.node.rails;
     options.timestamps = options_.timestamps;
@@ -133,7 +136,7 @@ void Run::set_up(std::uint32_t first_channel, std::uint32_t first_clock_channel)
   clock_.emplace(mesh_);
   connect(failed, first_clock_channel);
   driver_.emplace(mesh_, transport_, *executor_, options_,
-                  longest_quiet(schedule_, delays_) + options_.stall_timeout,
+                  longest_quiet(schedule_, delays_, &*bundle_delays_) + options_.stall_timeout,
                   [this](bool moved) { return conclusion_.listen(moved); });
   clock_read_s_ = options_.timestamps ? clock_read_s() : 0;
   std::vector<std::uint64_t> bytes(mesh_.ranks(), 1);  // of a record

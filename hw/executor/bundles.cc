@@ -95,7 +95,8 @@ std::uint64_t Bundles::scratch_bytes(const RankProgram& program) {
 
 Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
                  machine::Operands& operands, const Transport& transport, std::uint64_t scratch,
-                 const ExecutorChannels& channels, std::uint32_t number)
+                 const ExecutorChannels& channels, std::uint32_t number, bool take_lanes,
+                 Clock::time_point (*now)())
     : program_(program),
       schedule_(program.schedule()),
       memory_(memory),
@@ -104,6 +105,8 @@ Bundles::Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& m
       in_order_(transport.completes_in_order()),
       channels_(channels),
       number_(std::uint64_t{number} << 32),
+      take_lanes_(take_lanes),
+      now_(now),
       line_of_(schedule_.channels().size(), kNoOp),
       target_of_(line_of_) {
   const std::vector<Shape> shapes = shapes_of(schedule_);
@@ -207,7 +210,24 @@ void Bundles::room_made(std::uint32_t i, RequestQueue& queue) {
   Line& line = lines_[line_of_[op.channel.value]];
   if (is_copied(line, op)) return;
   line.rule.over();
-  if (line.open != kNoOp && line.rule.is_free_to_leave()) post(line, queue);
+  if (line.open != kNoOp && line.rule.is_free_to_leave()) become_due(line, queue);
+}
+
+Bundles::Turn Bundles::turn_of(std::uint32_t i) {
+  const Op& op = program_.op(i);
+  if (op.kind == OpKind::kRecv || !op.channel.valid() || line_of_[op.channel.value] == kNoOp) {
+    return Turn::kNothing;
+  }
+  Line& line = lines_[line_of_[op.channel.value]];
+  line.copies = is_copied(line, op) && line.rule.gathers();
+  if (line.copies) return Turn::kCopied;
+  if (line.open == kNoOp) return Turn::kNothing;
+  return op.kind == OpKind::kFlush ? Turn::kFlushed : Turn::kBehind;
+}
+
+bool Bundles::is_open(std::uint32_t oldest, std::uint32_t serial) const {
+  const Line& line = lines_[line_of_[program_.op(oldest).channel.value]];
+  return line.open != kNoOp && line.serial == serial;
 }
 
 void Bundles::add(std::uint32_t i, Clock::time_point now, RequestQueue& queue) {
@@ -220,15 +240,27 @@ void Bundles::add(std::uint32_t i, Clock::time_point now, RequestQueue& queue) {
   }
   Line& line = lines_[line_of_[op.channel.value]];
   if (gather(line, i, now)) {
-    added(line, queue);
+    // What would go alone has had its post.
+    if (take_lanes_ && line.copies && is_full(line)) {
+      close(line, i);
+      filled.push_back(i);
+    } else if (take_lanes_ && line.copies && line.rule.is_free_to_leave()) {
+      become_due(line, queue);
+    } else {
+      added(line, queue);
+    }
   } else {
     line.stalled = i;  // the only one: the channel's next waits for its issue
   }
 }
 
-void Bundles::added(Line& line, RequestQueue& queue) {
+bool Bundles::is_full(const Line& line) const {
   const bool takes_more = line.slots[line.open].bytes <= line.most_bytes;
-  if (!takes_more || line.rule.is_full() || line.rule.is_free_to_leave()) post(line, queue);
+  return !takes_more || line.rule.is_full();
+}
+
+void Bundles::added(Line& line, RequestQueue& queue) {
+  if (is_full(line) || line.rule.is_free_to_leave()) post(line, queue);
 }
 
 // False if there is no memory for it now.
@@ -237,6 +269,7 @@ bool Bundles::gather(Line& line, std::uint32_t i, Clock::time_point now) {
     if (line.free.empty()) return false;
     line.open = line.free.back();
     line.free.pop_back();
+    line.serial = ++serial_;
     Slot& slot = line.slots[line.open];
     slot.ops.clear();
     slot.runs.clear();
@@ -290,14 +323,18 @@ void Bundles::add_told(Slot& slot, const Op& op, sched::OpId id, std::uint64_t s
 
 void Bundles::flush(std::uint32_t i, RequestQueue& queue) {
   const std::uint32_t index = line_of_[program_.op(i).channel.value];
-  if (index != kNoOp && lines_[index].open != kNoOp) post(lines_[index], queue);
+  if (index == kNoOp) return;
+  Line& line = lines_[index];
+  if (line.open != kNoOp) return post(line, queue);
+  // Queue pairs are FIFO; a flush has nothing behind it.
+  while (program_.op(i).kind != OpKind::kFlush && !line.closed.empty()) leave(line, queue);
 }
 
 bool Bundles::flush_old(Clock::time_point now, RequestQueue& queue) {
   bool any = false;
   for (Line& line : lines_) {
-    if (line.rule.due_s() > seconds_of(now)) continue;
-    post(line, queue);
+    if (line.awaits_lane || line.rule.due_s() > seconds_of(now)) continue;
+    become_due(line, queue);
     any = true;
   }
   return any;
@@ -305,17 +342,50 @@ bool Bundles::flush_old(Clock::time_point now, RequestQueue& queue) {
 
 std::optional<Bundles::Clock::time_point> Bundles::next_due() const {
   double next_s = std::numeric_limits<double>::infinity();
-  for (const Line& line : lines_) next_s = std::min(next_s, line.rule.due_s());
+  for (const Line& line : lines_) {
+    if (!line.awaits_lane) next_s = std::min(next_s, line.rule.due_s());
+  }
   if (std::isinf(next_s)) return std::nullopt;
   return Clock::time_point(
       std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(next_s)));
 }
 
-void Bundles::post(Line& line, RequestQueue& queue) {
-  const std::uint32_t index = line.open;
-  Slot& slot = line.slots[index];
+// Nothing has to be waited for but a lane, and that only where posts take one.
+void Bundles::become_due(Line& line, RequestQueue& queue) {
+  if (!take_lanes_) return post(line, queue);
+  if (line.awaits_lane) return;
+  line.awaits_lane = true;
+  due.push_back({line.slots[line.open].ops.front(), line.serial});
+}
+
+void Bundles::close(std::uint32_t op) {
+  close(lines_[line_of_[program_.op(op).channel.value]], op);
+}
+
+void Bundles::close(Line& line, std::uint32_t op) {
+  line.closed.push_back({line.open, op});
   line.open = kNoOp;
+  line.awaits_lane = false;
   line.rule.close();
+}
+
+// Nothing if it has left before.
+void Bundles::leave(std::uint32_t op, RequestQueue& queue) {
+  Line& line = lines_[line_of_[program_.op(op).channel.value]];
+  const auto its = std::ranges::find(line.closed, op, &Line::Closed::op);
+  auto up_to_it = its == line.closed.end() ? 0 : its - line.closed.begin() + 1;
+  for (; up_to_it > 0; --up_to_it) leave(line, queue);
+}
+
+void Bundles::post(Line& line, RequestQueue& queue) {
+  close(line, kNoOp);
+  while (!line.closed.empty()) leave(line, queue);
+}
+
+void Bundles::leave(Line& line, RequestQueue& queue) {
+  const std::uint32_t index = line.closed.front().slot;
+  line.closed.pop_front();
+  Slot& slot = line.slots[index];
   line.rule.left();
   left.insert(left.end(), slot.ops.begin(), slot.ops.end());
   if (line.written) return write(line, index, queue);
@@ -354,10 +424,11 @@ void Bundles::over(Line& line, std::uint32_t index, RequestQueue& queue) {
   if (line.stalled != kNoOp) {
     const std::uint32_t op = line.stalled;
     line.stalled = kNoOp;
-    gather(line, op, Clock::now());
+    // It had its turn long ago, without memory. No simulation has that, nor another turn for it.
+    gather(line, op, now_());
     added(line, queue);
   } else if (line.open != kNoOp && line.rule.is_free_to_leave()) {
-    post(line, queue);
+    become_due(line, queue);
   }
 }
 

@@ -9,6 +9,9 @@
 //
 // machine/run/bundle_line.h says when a bundle leaves, as in a simulation. It leaves sooner when it
 // fills the memory that is kept for it. Its age is seen by progress().
+//
+// The post of a straggler's bundle takes a lane, as in a simulation, which is for the executor to
+// hold: the bundle is closed first, and leaves at the end of that.
 #pragma once
 
 #include <chrono>
@@ -49,7 +52,26 @@ class Bundles {
   /// Its memory are the last scratch_bytes() of `scratch`. All references must outlive this.
   Bundles(const RankProgram& program, RankMemory& memory, RequestMaker& maker,
           machine::Operands& operands, const Transport& transport, std::uint64_t scratch,
-          const ExecutorChannels& channels, std::uint32_t number);
+          const ExecutorChannels& channels, std::uint32_t number, bool take_lanes,
+          Clock::time_point (*now)());
+
+  /// Whether the posts of bundles do.
+  bool take_lanes() const { return take_lanes_; }
+  /// What an operation that has its turn does with its channel's bundle.
+  enum class Turn : std::uint8_t {
+    kNothing,
+    kCopied,   // goes into it
+    kFlushed,  // has it leave
+    kBehind    // …and leaves behind it
+  };
+  /// Once for each turn, before add() or flush(), where bundles take lanes.
+  Turn turn_of(std::uint32_t op);
+  /// Whether the bundle of that number, of which the operation is the oldest, is still gathered.
+  bool is_open(std::uint32_t oldest, std::uint32_t serial) const;
+  /// Nothing more comes into the bundle of the operation's channel. It leaves when leave() says so
+  /// of the operation, or before what has to come behind it.
+  void close(std::uint32_t op);
+  void leave(std::uint32_t op, RequestQueue& queue);
 
   bool any() const { return !lines_.empty() || !targets_.empty(); }
   /// Of its own channels, as the transport numbers them.
@@ -66,7 +88,8 @@ class Bundles {
   /// Its turn has come: a send or put is gathered, or waits until there is memory for it; a receive
   /// waits for its message.
   void add(std::uint32_t op, Clock::time_point now, RequestQueue& queue);
-  /// Posts what the operation's channel has gathered, if it gathers.
+  /// Posts what the operation's channel has gathered, if it gathers; and before an operation that
+  /// is no flush, what is closed.
   void flush(std::uint32_t op, RequestQueue& queue);
   /// The operation is done; posts what it held back, if it went by itself.
   void room_made(std::uint32_t op, RequestQueue& queue);
@@ -82,6 +105,15 @@ class Bundles {
   std::vector<std::uint32_t> issued;
   std::vector<std::uint32_t> left;
   std::vector<std::uint32_t> done;
+  /// Operations that have filled a bundle, which is closed, and whose lanes its post takes; and
+  /// bundles that wait for the lane of their oldest message.
+  struct Due {
+    std::uint32_t oldest = 0;
+    std::uint32_t serial = 0;
+  };
+  std::vector<std::uint32_t> filled;
+  std::vector<Due> due;
+  bool has_news() const { return !left.empty() || !due.empty(); }
 
  private:
   struct Run {
@@ -106,8 +138,16 @@ class Bundles {
     std::vector<std::uint32_t> free{};
     std::deque<std::uint32_t> told{};  // slots to be acknowledged, in order
     std::uint32_t open = kNoOp;        // slot
-    std::uint32_t stalled = kNoOp;     // operation
-    std::uint32_t first_tag = 0;       // of its slots, then of its acknowledgements
+    std::uint32_t serial = 0;          // of all bundles, from 1
+    bool awaits_lane = false;          // the open one does
+    bool copies = true;                // the message that has its turn goes into a bundle
+    struct Closed {
+      std::uint32_t slot = 0;
+      std::uint32_t op = 0;  // whose lane its post takes
+    };
+    std::deque<Closed> closed{};    // in their order
+    std::uint32_t stalled = kNoOp;  // operation
+    std::uint32_t first_tag = 0;    // of its slots, then of its acknowledgements
   };
   // A channel that is told here.
   struct Target {
@@ -131,7 +171,11 @@ class Bundles {
   void add_written(Slot& slot, const sched::Op& op, std::uint64_t shift);
   void add_told(Slot& slot, const sched::Op& op, sched::OpId id, std::uint64_t shift);
   void added(Line& line, RequestQueue& queue);
+  bool is_full(const Line& line) const;
+  void close(Line& line, std::uint32_t op);
+  void leave(Line& line, RequestQueue& queue);
   void post(Line& line, RequestQueue& queue);
+  void become_due(Line& line, RequestQueue& queue);
   void write(Line& line, std::uint32_t slot, RequestQueue& queue);
   void over(Line& line, std::uint32_t slot, RequestQueue& queue);
   void post_receive(const Target& target, std::uint32_t slot, RequestQueue& queue);
@@ -147,7 +191,10 @@ class Bundles {
   const bool in_order_;
   const ExecutorChannels& channels_;
   const std::uint64_t number_;
+  const bool take_lanes_;
+  Clock::time_point (*const now_)();
   bool begun_ = false;
+  std::uint32_t serial_ = 0;
   std::vector<Line> lines_;
   std::vector<Target> targets_;
   std::vector<std::uint32_t> line_of_;    // by channel of the schedule; kNoOp

@@ -77,7 +77,7 @@ bool Executor::see_completions() {
 
 bool Executor::see_timers() {
   bool moved = false;
-  while (!timers_.empty() && timers_.top().at <= Clock::now()) {
+  while (!timers_.empty() && timers_.top().at <= options_.now()) {
     const Timer timer = timers_.top();
     timers_.pop();
     event();
@@ -89,6 +89,17 @@ bool Executor::see_timers() {
       case Timer::What::kLaneEnd:
         core_.lanes().release(core_.lanes().lane_of(timer.op), moment());
         work(timer.op);
+        break;
+      case Timer::What::kBundleAhead:
+        bundles_.flush(timer.op, queue_);
+        take_bundled();
+        post_queued();
+        break;
+      case Timer::What::kBundlePosted:
+        core_.lanes().release(core_.lanes().lane_of(timer.op), moment());
+        bundles_.leave(timer.op, queue_);
+        take_bundled();
+        post_queued();
         break;
       case Timer::What::kDone:
         done(timer.op);

@@ -42,8 +42,8 @@ class LoopRanks {
   void set_up_alike(const hw::ExecutorOptions& options) {
     set_up([&](std::uint32_t) { return options; });
   }
-  void begin() {
-    for (auto& executor : executors_) executor->begin();
+  void begin(hw::Executor::Clock::time_point zero = hw::Executor::Clock::now()) {
+    for (auto& executor : executors_) executor->begin(zero);
   }
   bool round() {
     bool moved = false;
