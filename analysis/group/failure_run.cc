@@ -146,8 +146,8 @@ class GroupSimulation final : public GroupSurroundings {
   void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) override {
     if (!from.alive) return;
     Event event{0, Kind::kWord, to, from.self, 0, saying};
-    send(from, to, word_bytes(size()), event, hears_after_s(to));
-    if (is_victim(from.self)) words_left_s_.push_back(from.posts_from_s);
+    const double there_s = send(from, to, word_bytes(size()), event, hears_after_s(to));
+    if (is_victim(from.self)) words_left_.push_back({to, from.posts_from_s, there_s});
     acted(from);
   }
   void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) override {
@@ -245,9 +245,19 @@ class GroupSimulation final : public GroupSurroundings {
     for (std::uint32_t m = 0; m < size(); ++m) {
       const bool sees = !how.seen_by || std::ranges::find(*how.seen_by, m) != how.seen_by->end();
       if (m == victim.self || !sees) continue;
-      const double seen_s = at_s + sched::seconds(how.detection) + way(victim.self, m).latency_s;
+      const double seen_s = connection_ends_s(m, at_s) + sched::seconds(how.detection);
       push({seen_s + hears_after_s(m), Kind::kLoss, m, m});
     }
+  }
+
+  // When the end of its connection with a member comes there of the victim that ends at `at_s`:
+  // behind the last word that it had told there.
+  double connection_ends_s(std::uint32_t m, double at_s) const {
+    double end_s = at_s + way(scenario_.kill->member, m).latency_s;
+    for (const WordLeft& word : words_left_) {
+      if (word.to == m && word.at_s <= at_s) end_s = std::max(end_s, word.there_s);
+    }
+    return end_s;
   }
 
   // Of the victim's rows and words, those that it had posted.
@@ -255,8 +265,8 @@ class GroupSimulation final : public GroupSurroundings {
     for (std::uint32_t m = 0; m < size(); ++m) {
       if (rows_left_[m].at_s <= at_s) cut_.rows[m] = rows_left_[m].count;
     }
-    cut_.words = static_cast<std::uint64_t>(
-        std::ranges::count_if(words_left_s_, [=](double left_s) { return left_s <= at_s; }));
+    cut_.words = static_cast<std::uint64_t>(std::ranges::count_if(
+        words_left_, [=](const WordLeft& word) { return word.at_s <= at_s; }));
   }
 
   bool is_done(OpId op) const { return trace_.ops[op.value].done_s < kNever; }
@@ -451,8 +461,13 @@ class GroupSimulation final : public GroupSurroundings {
     double at_s = 0;
   };
   std::vector<RowLeft> rows_left_ =
-      std::vector<RowLeft>(size());   // the victim's latest to each member
-  std::vector<double> words_left_s_;  // of the victim
+      std::vector<RowLeft>(size());  // the victim's latest to each member
+  struct WordLeft {
+    std::uint32_t to = 0;
+    double at_s = 0;
+    double there_s = 0;
+  };
+  std::vector<WordLeft> words_left_;  // of the victim
   GroupCut cut_{std::vector<std::uint64_t>(size(), 0), 0, std::vector<std::uint64_t>(size(), 0), 0};
 };
 

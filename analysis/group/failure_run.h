@@ -12,8 +12,10 @@
 //   small_run.h says which. A member's counts leave one behind the other, each half a ring more. On
 //   a machine a count that had to wait for the one before may be of several halves, as rings of
 //   three slots have it.
-// - A member that watches sees the end of the process `detection` and a latency after it. The mesh
-//   of whoever learns of it passes that on to all, before the group hears of it (hw/mesh.h).
+// - A member that watches sees the end of the process by its connection with it, whose end comes a
+//   latency after that, and behind the last word that was told there; and `detection` later, where
+//   it shows in another way. The mesh of whoever learns of it passes that on to all, before the
+//   group hears of it (hw/mesh.h).
 // Every member wants to close from the beginning.
 #pragma once
 
@@ -41,7 +43,8 @@ struct GroupKill {
   /// to a member, a word it tells one. To look whether a small message or a count is there is none.
   /// Exactly one of the two is set.
   std::optional<std::uint64_t> after;
-  /// How long those that watch take to see it, beside the latency from there; ≥ 0.
+  /// How long those that watch take to see it, from when the end of their connection with it has
+  /// come; ≥ 0.
   sched::Time detection{0};
   /// Who sees it without being told, by member; nothing: all.
   std::optional<std::vector<std::uint32_t>> seen_by;

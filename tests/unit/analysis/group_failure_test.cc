@@ -104,6 +104,46 @@ TEST(GroupFailureRun, DetectionComesOnTop) {
   EXPECT_THAT(run.members[0].knew_s, at_us(2'000'013));
 }
 
+// The root has the message at 24 us, and tells member 1 so until 25 us, and that it is done until
+// 26 us. Then it ends. These words are there at 37.064 us and 38.064 us, and the end of the
+// connection behind them: member 1 has heard of all by then, and closes. Nobody is lost to it.
+TEST(GroupFailureRun, TheEndOfAConnectionComesBehindTheLastWord) {
+  GroupScenario group = scenario();
+  group.shape.members = 2;
+  GroupKill kill;
+  kill.member = 0;
+  kill.after = 3;
+  group.kill = kill;
+  const GroupRun run = analysis::run_group(group, group_platform());
+  EXPECT_THAT(*run.killed_s, at_us(26));
+  EXPECT_EQ(run.cut.words, 2u);
+  EXPECT_EQ(outcome(run, 1), "delivered 1 ");
+  EXPECT_THAT(run.members[1].closed_s, at_us(38.064));
+  // The last of these words has not left at 25.5 us.
+  group.kill = kill_at(0, 25.5);
+  const GroupRun earlier = analysis::run_group(group, group_platform());
+  EXPECT_EQ(outcome(earlier, 1), "failed 1 by 0");
+  EXPECT_THAT(earlier.members[1].knew_s, at_us(37.064));
+}
+
+// The root has the message at 48 us, and ends when it has told member 1 and not 2, at 49 us. The
+// word is there at 61.072 us. Member 2 sees the end at 59 us: its connection has no word. What
+// takes longer to show does so from then on.
+TEST(GroupFailureRun, EachConnectionEndsBehindItsOwnWords) {
+  for (const double detection_us : {0.0, 5.0}) {
+    GroupScenario group = scenario();
+    GroupKill kill;
+    kill.member = 0;
+    kill.after = 3;
+    kill.detection = us(detection_us);
+    group.kill = kill;
+    const GroupRun run = analysis::run_group(group, group_platform());
+    EXPECT_THAT(*run.killed_s, at_us(49));
+    EXPECT_THAT(run.members[1].knew_s, at_us(61.072 + detection_us));
+    EXPECT_THAT(run.members[2].knew_s, at_us(59 + detection_us));
+  }
+}
+
 // The root posts its send to 1 until 1 us, and is killed before it posts the one to 2, which waits
 // for the first. Member 1 gets its block after 1 + 1 + 10 + 2 us, and copies it in 1 us.
 TEST(GroupFailureRun, WhatOneSurvivorHasIsCompleteThereAloneUnlessDeliveryIsAtomic) {
