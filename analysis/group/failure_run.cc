@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <queue>
@@ -95,6 +97,7 @@ class GroupSimulation final : public GroupSurroundings {
     for (std::uint32_t m = 0; m < size(); ++m) {
       members_.push_back(std::make_unique<SimulatedMember>(*this, m, scenario));
       members_.back()->next = messages_.ops(0, m).own;
+      threads_[m].ahead_of = next_in_blocks(0);
     }
   }
 
@@ -141,17 +144,94 @@ class GroupSimulation final : public GroupSurroundings {
         std::ranges::lower_bound(messages_.small, messages) - messages_.small.begin());
     return member == 0 ? small : small / scenario_.small.messages_per_count();
   }
-  void stop(std::uint32_t member) override { execution_->stop(RankId(member)); }
+  void stop(std::uint32_t member) override {
+    execution_->stop(RankId(member));
+    threads_[member].stopped = true;
+    post_waiting(*members_[member]);
+  }
 
   void tell(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) override {
-    if (!from.alive) return;
+    when_free(from, [this, &from, to, saying] { post_word(from, to, saying); });
+  }
+  void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) override {
+    when_free(from, [this, &from, to, count] { post_row(from, to, count); });
+  }
+
+ private:
+  // The thread of a member, which posts words and rows behind what it makes ready.
+  struct Thread {
+    std::size_t ahead_of = 0;  // which message in blocks; of none: how many messages there are
+    std::size_t posted = 0;    // operations ahead of it, as far as was looked
+    std::size_t counts = 0;    // of small messages that it has posted, likewise
+    bool stopped = false;      // it posts no more operations
+    std::deque<std::function<void()>> waiting;
+  };
+
+  // The first message in blocks from that one on, or how many messages there are.
+  std::size_t next_in_blocks(std::size_t message) const {
+    while (message < message_count() && messages_.messages[message] == nullptr) ++message;
+    return message;
+  }
+
+  // What a member posts ahead of a message in blocks; none() behind the last.
+  OpId ahead_op(std::uint32_t member, const Thread& thread) const {
+    if (thread.ahead_of < message_count()) {
+      const auto& places = (*messages_.places_ahead[thread.ahead_of])[member];
+      if (thread.posted == places.size()) return OpId::none();
+      return OpId(messages_.ops(thread.ahead_of, member).own.value + places[thread.posted]);
+    }
+    if (messages_.ahead.empty()) return OpId::none();
+    const GroupMessageOps& ops = messages_.ahead[member];
+    const OpId id(ops.own.value + static_cast<std::uint32_t>(thread.posted));
+    return id < ops.end ? id : OpId::none();
+  }
+
+  // A calc stands for the post of a receive, which is one at its end.
+  bool is_posted(OpId op) const {
+    const sched::OpTimes& times = trace_.ops[op.value];
+    const bool is_calc = messages_.schedule.op(op).kind == sched::OpKind::kCalc;
+    return (is_calc ? times.done_s : times.issued_s) < kNever;
+  }
+
+  // Whether the member has yet to post what goes ahead of the next message in blocks, or a count of
+  // small messages that may leave.
+  bool is_making_ready(const SimulatedMember& member) {
+    Thread& thread = threads_[member.self];
+    if (thread.stopped) return false;
+    for (OpId op = ahead_op(member.self, thread); op.valid(); op = ahead_op(member.self, thread)) {
+      if (!is_posted(op)) return true;
+      ++thread.posted;
+    }
+    const std::vector<OpId>& counts = messages_.counts[member.self];
+    while (thread.counts < counts.size() && is_posted(counts[thread.counts])) ++thread.counts;
+    return thread.counts < counts.size() &&
+           trace_.ops[counts[thread.counts].value].ready_s < kNever;
+  }
+
+  void when_free(SimulatedMember& member, std::function<void()> post) {
+    if (!member.alive) return;
+    threads_[member.self].waiting.push_back(std::move(post));
+    post_waiting(member);
+  }
+
+  // What is posted may be the last thing that the member does.
+  void post_waiting(SimulatedMember& member) {
+    std::deque<std::function<void()>>& waiting = threads_[member.self].waiting;
+    while (!waiting.empty() && member.alive && !is_making_ready(member)) {
+      const std::function<void()> post = std::move(waiting.front());
+      waiting.pop_front();
+      post();
+    }
+    if (!member.alive) waiting.clear();
+  }
+
+  void post_word(SimulatedMember& from, std::uint32_t to, const GroupSaying& saying) {
     Event event{0, Kind::kWord, to, from.self, 0, saying};
     const double there_s = send(from, to, word_bytes(size()), event, hears_after_s(to));
     if (is_victim(from.self)) words_left_.push_back({to, from.posts_from_s, there_s});
     acted(from);
   }
-  void write_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) override {
-    if (!from.alive) return;
+  void post_row(SimulatedMember& from, std::uint32_t to, std::uint64_t count) {
     const double there_s =
         send(from, to, kRowBytes, {0, Kind::kRow, to, from.self, count, {}}, sees_after_s(to));
     const double known_s = there_s + way(to, from.self).latency_s + o_complete_s_;
@@ -166,7 +246,6 @@ class GroupSimulation final : public GroupSurroundings {
     acted(from);
   }
 
- private:
   enum class Kind : std::uint8_t {
     kFinished,    // a message stands at the member
     kSmall,       // its writes of so many small messages, or so many counts, have come
@@ -275,9 +354,10 @@ class GroupSimulation final : public GroupSurroundings {
   void look() {
     for (auto& each : members_) {
       SimulatedMember& member = *each;
-      if (!member.alive || !member.core.is_open()) continue;
-      if (is_victim(member.self)) count_issued(member);
-      if (!member.alive) continue;
+      const bool is_open = member.alive && member.core.is_open();
+      if (is_open && is_victim(member.self)) count_issued(member);
+      if (!threads_[member.self].waiting.empty()) post_waiting(member);
+      if (!is_open || !member.alive) continue;
       while (look_at_message(member)) {
       }
       while (look_at_small(member)) {
@@ -300,6 +380,10 @@ class GroupSimulation final : public GroupSurroundings {
     if (member.next != ops.end) return false;
     push({std::max(now_s_, member.last_done_s) + sees_after_s(member.self), Kind::kFinished,
           member.self});
+    if (messages_.messages[member.message] != nullptr) {
+      threads_[member.self].ahead_of = next_in_blocks(member.message + 1);
+      threads_[member.self].posted = 0;
+    }
     if (++member.message < message_count()) {
       member.next = messages_.ops(member.message, member.self).own;
     }
@@ -448,6 +532,7 @@ class GroupSimulation final : public GroupSurroundings {
   sched::Trace trace_;
   std::unique_ptr<machine::Execution> execution_;
   std::vector<std::unique_ptr<SimulatedMember>> members_;
+  std::vector<Thread> threads_ = std::vector<Thread>(size());  // by member
   std::priority_queue<Event> events_;
   std::uint64_t serial_ = 0;
   double now_s_ = 0;

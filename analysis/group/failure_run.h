@@ -4,9 +4,11 @@
 // What members decide is machine/group/core.h, the same code as on a machine. Blocks go by the
 // event engine. Beside them, the simulation has for itself:
 // - Words over the mesh, and the rows of atomic delivery, are small messages. A member posts them
-//   one behind the other, o_post each. Each takes its way's latency, its bytes at the rate of that
-//   way, and o_complete. They wait for no port, and no block waits for them. What completions cost
-//   the CPU, and acknowledgements with bytes, blocks alone have.
+//   one behind the other, o_post each, behind what it posts ahead of the next message in blocks and
+//   a count of small messages that is due, as one thread does on a machine. Each takes its way's
+//   latency, its bytes at the rate of that way, and o_complete. They wait for no port, and no block
+//   waits for them. What completions cost the CPU, and acknowledgements with bytes, blocks alone
+//   have.
 // - The killed member posts nothing more. What its NIC was given is carried out.
 // - Small messages (machine/group/small_shape.h) are operations of the event engine, as blocks are:
 //   small_run.h says which. A member's counts leave one behind the other, each half a ring more. On

@@ -42,6 +42,15 @@ class PostedAhead {
   }
 
   bool holds(OpId op) const { return is_ahead_[op.value]; }
+  PlacesAhead places() const {
+    PlacesAhead places(message_.schedule.rank_count());
+    for (OpId id(0); id.value < message_.schedule.op_count(); ++id.value) {
+      if (!holds(id)) continue;
+      const RankId rank = message_.schedule.op(id).rank;
+      places[rank.value].push_back(id.value - message_.schedule.first_op(rank).value);
+    }
+    return places;
+  }
   /// Of a member's first block; none() at the root.
   OpId first_receive(RankId member) const { return first_receive_[member.value]; }
 
@@ -71,6 +80,7 @@ struct BlocksPart {
   // Behind small messages, by member: what is posted ahead, and what all else waits for.
   std::vector<std::vector<OpId>> ahead;
   std::vector<OpId> gates;
+  std::shared_ptr<const PlacesAhead> places;
 };
 
 BlocksPart held_for_first_blocks(const GroupPlan& plan, const GroupMessage& message,
@@ -106,7 +116,8 @@ BlocksPart held_for_first_blocks(const GroupPlan& plan, const GroupMessage& mess
   for (OpId id(0); behind_small && id.value < schedule.op_count(); ++id.value) {
     if (ahead.holds(id)) posted[schedule.op(id).rank.value].push_back(copy[id]);
   }
-  return {out.build(), std::move(posted), std::move(gates)};
+  return {out.build(), std::move(posted), std::move(gates),
+          std::make_shared<const PlacesAhead>(ahead.places())};
 }
 
 // What members post ahead of a message in blocks that comes no more.
@@ -179,6 +190,7 @@ class MessageComposer {
       found = blocks_.emplace(key, held_for_first_blocks(plan_, *made_.messages[k], behind_small))
                   .first;
     }
+    made_.places_ahead.push_back(found->second.places);
     add_part(found->second.schedule, {nullptr, behind_small});
     if (behind_small) hold_behind_run(found->second);
     last_blocks_ = parts_.size() - 1;
@@ -258,6 +270,7 @@ class MessageComposer {
     for (; k < end; ++k) {
       made_.small.push_back(static_cast<std::uint32_t>(k));
       made_.messages.push_back(nullptr);
+      made_.places_ahead.push_back(nullptr);
     }
     return end;
   }
@@ -326,7 +339,7 @@ class MessageComposer {
   std::vector<std::size_t> counted_;  // the runs in which members write counts
   std::optional<std::size_t> last_blocks_;
   std::optional<sched::Composition> whole_;
-  GroupMessages made_{sched::ScheduleBuilder(members_).build(), {}, {}, {}, {}, {}};
+  GroupMessages made_{sched::ScheduleBuilder(members_).build(), {}, {}, {}, {}, {}, {}};
 };
 
 }  // namespace

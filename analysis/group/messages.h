@@ -20,10 +20,16 @@ struct GroupMessageOps {
   sched::On until = sched::On::kDone;
 };
 
+/// By member, which operations of its own it posts ahead of a message in blocks, before it knows of
+/// that: places among those of the message, ascending.
+using PlacesAhead = std::vector<std::vector<std::uint32_t>>;
+
 struct GroupMessages {
   sched::Schedule schedule;
   /// By message, how it runs alone in blocks: what the machine carries out. Null of a small one.
   std::vector<std::shared_ptr<const machine::GroupMessage>> messages;
+  /// By message, likewise.
+  std::vector<std::shared_ptr<const PlacesAhead>> places_ahead;
   /// The small messages, by their place among all.
   std::vector<std::uint32_t> small;
   /// By member, the counts of small messages that it writes to the root, in order. None of the

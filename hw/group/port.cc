@@ -40,17 +40,19 @@ void GroupPort::post_ahead() {
     lines_[l].receive = Ahead::kWanted;
     waiting_.push_back({RequestKind::kRecv, l});
   };
-  // Peers may wait for this member's credit: first what lets them send.
-  for (std::uint32_t m = 0; m < plan_->shape().members; ++m) {
-    const std::uint32_t first = plan_->first_line(m);
-    if (first == kNoLine) continue;
-    const std::uint32_t credit = plan_->credit_of(first);
-    if (plan_->lines()[first].src == self_) receive(credit);
-    if (m != self_) continue;
-    receive(first);
-    if (credit == kNoLine || lines_[credit].send != Ahead::kNothing) continue;
+  // A peer may wait for this member's credit: first what lets it send. So it is in a simulation
+  // (analysis/group/messages.h).
+  const auto credit_of = [&](std::uint32_t l) { return l == kNoLine ? l : plan_->credit_of(l); };
+  const std::uint32_t first = plan_->first_line(self_);
+  receive(first);
+  const std::uint32_t credit = credit_of(first);
+  if (credit != kNoLine && lines_[credit].send == Ahead::kNothing) {
     lines_[credit].send = Ahead::kWanted;
     waiting_.push_back({RequestKind::kSend, credit});
+  }
+  for (std::uint32_t m = 0; m < plan_->shape().members; ++m) {
+    const std::uint32_t line = plan_->first_line(m);
+    if (line != kNoLine && plan_->lines()[line].src == self_) receive(credit_of(line));
   }
   flush();
 }

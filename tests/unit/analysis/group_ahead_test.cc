@@ -106,6 +106,59 @@ TEST(GroupAhead, SurvivorsHaveMadeReadyWhatTheyHadTimeFor) {
   }
 }
 
+// As in the first group here, the root is through at 77 us and member 1 at 107 us. The root posts a
+// receive, its row until 79 us and its word that this was all until 80 us: these are there
+// at 91.008 us and 92.064 us. Member 1 posts a receive, its readiness, and its row until 110 us:
+// that is there at 122.008 us. So the message is complete at member 1 when it stands there, and at
+// the root at 122.008 us. The root says so until 123.008 us. Member 1 knows at 134.008 us that its
+// row is there, and says until 135.008 us that it is done.
+TEST(GroupAhead, RowsAndWordsComeBehindIt) {
+  GroupScenario group = scenario(2, {40'000});
+  group.atomic_delivery = true;
+  const GroupRun run = analysis::run_group(group, group_platform());
+  EXPECT_THAT(run.members[0].completed_s, ElementsAre(at_us(122.008)));
+  EXPECT_THAT(run.members[1].completed_s, ElementsAre(at_us(107)));
+  EXPECT_THAT(run.members[0].closed_s, at_us(135.008 + 12.064));
+  EXPECT_THAT(run.members[1].closed_s, at_us(123.008 + 12.064));
+}
+
+// As in the group of three here, the members are through at 38, 53 and 44 us. Then they post ahead
+// until 39, 56 and 46 us, and their rows for the others in 1 us each, of which a row takes 12.008
+// us more: the root's are there at 52.008 and 53.008 us, member 1's at the root at 69.008 us and at
+// 2 at 70.008 us, member 2's at 59.008 and 60.008 us.
+TEST(GroupAhead, RowsOfThreeMembersComeBehindIt) {
+  GroupScenario group = scenario(3, {1000});
+  group.atomic_delivery = true;
+  const GroupRun run = analysis::run_group(group, group_platform());
+  EXPECT_THAT(run.members[0].completed_s, ElementsAre(at_us(69.008)));
+  EXPECT_THAT(run.members[1].completed_s, ElementsAre(at_us(60.008)));
+  EXPECT_THAT(run.members[2].completed_s, ElementsAre(at_us(70.008)));
+}
+
+// Without atomic delivery these are words. Member 1 says that it is done at 110 us, behind what it
+// posts ahead, and closes itself when it decides that: it has heard of the root.
+TEST(GroupAhead, WordsAloneComeBehindItToo) {
+  const GroupRun run = analysis::run_group(scenario(2, {40'000}), group_platform());
+  EXPECT_THAT(run.members[0].closed_s, at_us(110 + 12.064));
+  EXPECT_THAT(run.members[1].closed_s, at_us(107));
+}
+
+// Who learns of a loss in the midst of it posts no more of it, and tells at once: the root is
+// killed at 20 us, and seen to be at 54.5 us. Member 1 has posted its receive until 54 us, passes
+// the loss on until 55.5 us and tells member 2 until 57.5 us; of atomic delivery it has rows to
+// write first.
+TEST(GroupAhead, WhoStopsWaitsForNoneOfIt) {
+  for (const bool atomic : {false, true}) {
+    GroupScenario group = scenario(3, {1000});
+    group.atomic_delivery = atomic;
+    group.kill = kill_at(0, 20, 24.5);
+    const GroupRun run = analysis::run_group(group, group_platform());
+    EXPECT_THAT(run.members[1].issued_ahead, ElementsAre(true, false, false));
+    EXPECT_THAT(run.members[1].knew_s, at_us(54.5));
+    EXPECT_THAT(run.members[2].closed_s, at_us((atomic ? 59.5 : 57.5) + 12.072));
+  }
+}
+
 // Whoever is through is ready, with nothing but small messages too: from the beginning.
 TEST(GroupAhead, OfSmallMessagesAloneMembersAreReadyFromTheBeginning) {
   const GroupRun run = analysis::run_group(scenario(2, {976}), group_platform());

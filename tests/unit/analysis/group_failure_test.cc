@@ -195,12 +195,13 @@ TEST(GroupFailureRun, WithoutAKillAllIsDelivered) {
 // The root's send to 1 is done at 1 + 1 + 10 us, 10 us back and 2 us: at 24 us. That to 2 is posted
 // until 25 us, is there at 36 us, and done at 48 us, when the root counts the message. Member 2 has
 // it at 38 us and has copied it at 39 us. A row takes 12.008 us from when it is posted: member 2's
-// for 0 at 40 us, the root's for 1 at 49 us and for 2 at 50 us.
+// for 0 at 41 us, behind the receive of one more block, the root's for 1 at 49 us and for 2 at 50
+// us.
 TEST(GroupFailureRun, AMessageIsCompleteWhenAllRowsAreThere) {
   const GroupRun run = analysis::run_group(scenario(true), group_platform());
   EXPECT_THAT(run.members[0].finished_s[0], at_us(48));
   EXPECT_THAT(run.members[2].finished_s[0], at_us(39));
-  EXPECT_THAT(run.members[0].completed_s[0], at_us(40 + 12.008));
+  EXPECT_THAT(run.members[0].completed_s[0], at_us(41 + 12.008));
   EXPECT_THAT(run.members[1].completed_s[0], at_us(49 + 12.008));
   EXPECT_THAT(run.members[2].completed_s[0], at_us(50 + 12.008));
 }
