@@ -35,52 +35,63 @@ class OwnerRuns {
     return run_of(place) < owner_of_.size() ? owner_of_[run_of(place)] : 0;
   }
 
-  /// Puts owner behind owner, each one's values in the order in which they came, and nothing
-  /// between them. To be called once, when all values are there.
-  template <class Value>
-  void gather(std::vector<Value>& table) {
+  /// Finds where each value will stand. To be called once, when all are there.
+  void locate() {
+    std::vector<std::uint32_t> place(next_.size() + 1, 0);
+    for (const std::uint32_t owner : owner_of_) ++place[owner + 1];
+    for (std::size_t o = 1; o < place.size(); ++o) place[o] += place[o - 1];
+    order_.resize(owner_of_.size());
+    for (std::uint32_t r = 0; r < order_.size(); ++r) order_[place[owner_of_[r]]++] = r;
+    gathered_.resize(order_.size());
+    for (const std::uint32_t r : order_) {
+      gathered_[r] = {total_, count_of(r)};
+      total_ += gathered_[r].count;
+    }
+  }
+  /// Then puts owner behind owner, each one's values in the order in which they came, and nothing
+  /// between them. Calls `visit(value)` for each when it is in its place. To be called once.
+  template <class Value, class Visit>
+  void gather(std::vector<Value>& table, const Visit& visit) {
     static_assert(std::is_trivially_copyable_v<Value>);
-    const std::vector<std::uint32_t> order = find_places();
-    permute(order, table.data());
+    permute(order_, table.data());
     std::size_t end = 0;
-    for (std::size_t r = 0; r < order.size(); ++r) {
+    for (std::size_t r = 0; r < order_.size(); ++r) {
       Value* const from = table.data() + r * run();
-      const std::size_t count = count_of(order[r]);
-      std::copy(from, from + count, table.data() + end);
+      Value* const to = table.data() + end;
+      const std::size_t count = gathered_[order_[r]].count;
+      std::copy(from, from + count, to);
+      std::for_each(to, to + count, visit);
       end += count;
     }
     table.resize(end);
   }
+  /// Both.
+  template <class Value>
+  void gather(std::vector<Value>& table) {
+    locate();
+    gather(table, [](const Value&) {});
+  }
   /// Where the value stands once they are gathered. Of a place without one it is behind all.
   std::size_t gathered(std::size_t place) const {
     const std::size_t r = run_of(place);
-    if (r >= begin_.size()) return place;
-    return in_run(place) < count_of(r) ? begin_[r] + in_run(place) : total_;
+    if (r >= gathered_.size()) return place;
+    return in_run(place) < gathered_[r].count ? gathered_[r].begin + in_run(place) : total_;
   }
 
  private:
   std::size_t run() const { return std::size_t{1} << bits_; }
   std::size_t run_of(std::size_t place) const { return place >> bits_; }
   std::size_t in_run(std::size_t place) const { return place & (run() - 1); }
+  // A run once it is gathered.
+  struct Gathered {
+    std::size_t begin;  // where its values stand then
+    std::size_t count;
+  };
+
   // Only the last run of an owner has room left.
   std::size_t count_of(std::size_t r) const {
     const std::size_t next = next_[owner_of_[r]];
     return run_of(next) == r ? in_run(next) : run();
-  }
-
-  // The runs in their order, and where each one's values will begin.
-  std::vector<std::uint32_t> find_places() {
-    std::vector<std::uint32_t> place(next_.size() + 1, 0);
-    for (const std::uint32_t owner : owner_of_) ++place[owner + 1];
-    for (std::size_t o = 1; o < place.size(); ++o) place[o] += place[o - 1];
-    std::vector<std::uint32_t> order(owner_of_.size());
-    for (std::uint32_t r = 0; r < order.size(); ++r) order[place[owner_of_[r]]++] = r;
-    begin_.resize(order.size());
-    for (const std::uint32_t r : order) {
-      begin_[r] = total_;
-      total_ += count_of(r);
-    }
-    return order;
   }
 
   // Each run is copied once, around the circles of those that take each other's place.
@@ -106,7 +117,8 @@ class OwnerRuns {
   int bits_;                             // of a place in a run
   std::vector<std::size_t> next_;        // by owner: the place of its next value, if a run has room
   std::vector<std::uint32_t> owner_of_;  // by run
-  std::vector<std::size_t> begin_;       // by run, once gathered
+  std::vector<std::uint32_t> order_;     // the runs as they will stand
+  std::vector<Gathered> gathered_;       // by run
   std::size_t total_ = 0;
 };
 

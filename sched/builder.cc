@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/forget.h"
 #include "base/mix.h"
-#include "sched/operands.h"
+#include "sched/prefetch.h"
 
 namespace slackline::sched {
 namespace {
@@ -31,16 +31,12 @@ std::vector<Value> fitted(std::vector<Value>&& table) {
 // How many values of a rank that takes turns stand together. Much room for runs of many ranks would
 // be left unused.
 std::size_t run_of_turns(std::uint32_t ranks) { return ranks <= 1024 ? 64 : 8; }
+constexpr std::size_t kMostInRun = 4 * 64;
 
-bool names_op(const OpArguments& arguments) {
-  return arguments.operand.op.valid() || arguments.compare.op.valid() ||
-         arguments.address_offset.op.valid();
-}
-
-// Of what differs most.
-std::uint64_t mix_of(const OpArguments& arguments) {
-  return mixed(arguments.operand.value ^ static_cast<std::uint64_t>(arguments.duration.count()) ^
-               mixed(arguments.compare.value ^ arguments.address_offset.value << 32));
+std::uint64_t mix_of(std::span<const std::uint32_t> cells) {
+  std::uint64_t mix = 0;
+  for (const std::uint32_t cell : cells) mix = (mix ^ cell) * kSplitMixStep;
+  return mixed(mix);
 }
 
 }  // namespace
@@ -82,6 +78,7 @@ SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices, RankId of)
     }
     return range;
   }
+  if (slices.size() == 1) return add_slice(slices.front(), of);
   const auto first = static_cast<std::uint32_t>(slices_.size());
   slices_.insert(slices_.end(), slices.begin(), slices.end());
   return {first, static_cast<std::uint32_t>(slices.size())};
@@ -90,7 +87,7 @@ SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices, RankId of)
 void ScheduleBuilder::take_turns() {
   if (!ops_.empty()) throw InternalError("operations that take turns, and some that did not");
   const std::size_t run = run_of_turns(ranks_);
-  turns_.emplace(Turns{{ranks_, run}, {ranks_, run}, {ranks_, run / 4}, {ranks_, run}});
+  turns_.emplace(Turns{{ranks_, run}, {ranks_, run}, {ranks_, 4 * run}, {ranks_, run}});
 }
 
 OpId ScheduleBuilder::add_in_turn(const Op& op) {
@@ -106,74 +103,98 @@ OpId ScheduleBuilder::add_in_turn(const Op& op) {
 
 OpId ScheduleBuilder::add(const Op& op, const OpArguments& arguments) {
   const OpId id = add(op);
-  ops_[id.value].arguments = place_of(arguments, op.rank);
+  ops_[id.value].arguments =
+      place_of(ArgumentCells(arguments), arguments.duration > Time{0}, op.rank);
   return id;
 }
 
-OpArguments& ScheduleBuilder::arguments(OpId id) {
-  OpArguments& arguments = arguments_[ops_[id.value].arguments];
-  if (!names_op(arguments)) throw InternalError("arguments that operations may share, to change");
-  return arguments;
+OpId ScheduleBuilder::add_timed(const Op& op, Time duration) {
+  const OpId id = add(op);
+  ops_[id.value].arguments = place_of(ArgumentCells(duration), duration > Time{0}, op.rank);
+  return id;
 }
 
-// Arguments are three times as large as an operation, and many are the same duration or literal. So
-// what has been there lately is shared: few places, since to look something up here and there in a
-// large table takes longer than to write it behind. What names an operation is its own. Where ranks
-// take turns each has places of its own, so that what it names stands together.
-std::uint32_t ScheduleBuilder::place_of(const OpArguments& arguments, RankId rank) {
+// Many arguments are the same duration or literal. So what has been there lately is shared: few
+// places, since to look something up here and there in a large table takes longer than to write it
+// behind. What names an operation is its own. Where ranks take turns each has places of its own, so
+// that what it names stands together.
+std::uint32_t ScheduleBuilder::place_of(const ArgumentCells& arguments, bool timed, RankId rank) {
   constexpr std::size_t kPlaces = 4;  // of durations, and as many of others
-  if (names_op(arguments)) return append(arguments, rank);
-  if (shared_.empty()) shared_.assign(2 * kPlaces * (turns_ ? ranks_ : 1), kNoArguments);
-  const std::size_t kind = (turns_ ? 2 * rank.value : 0) + (arguments.duration > Time{0} ? 1 : 0);
-  std::uint32_t& place = shared_[kind * kPlaces + mix_of(arguments) % kPlaces];
-  if (place == kNoArguments || !(arguments_[place] == arguments)) place = append(arguments, rank);
-  return place;
+  const auto cells = arguments.all();
+  if (arguments.names_op() || cells.size() > SharedArguments::kMostCells) {
+    return append(arguments, rank);
+  }
+  if (shared_.empty()) shared_.resize(2 * kPlaces * (turns_ ? ranks_ : 1));
+  const std::size_t kind = (turns_ ? 2 * rank.value : 0) + (timed ? 1 : 0);
+  SharedArguments& shared = shared_[kind * kPlaces + mix_of(cells) % kPlaces];
+  // The first cell says how many there are.
+  if (shared.place == kNoArguments ||
+      !std::equal(cells.begin(), cells.end(), shared.cells.begin())) {
+    shared.place = append(arguments, rank);
+    std::copy(cells.begin(), cells.end(), shared.cells.begin());
+  }
+  return shared.place;
 }
 
-std::uint32_t ScheduleBuilder::append(const OpArguments& arguments, RankId rank) {
-  if (turns_) {
-    return static_cast<std::uint32_t>(turns_->arguments.add(rank.value, arguments, arguments_));
+std::uint32_t ScheduleBuilder::append(const ArgumentCells& arguments, RankId rank) {
+  const auto cells = arguments.all();
+  if (argument_cells_.size() + cells.size() + kMostInRun >= kNoArguments) {
+    throw InputError("the schedule is too large; expected fewer arguments of its operations");
   }
-  arguments_.push_back(arguments);
-  return static_cast<std::uint32_t>(arguments_.size() - 1);
+  if (!turns_) {
+    const auto place = static_cast<std::uint32_t>(argument_cells_.size());
+    argument_cells_.insert(argument_cells_.end(), cells.begin(), cells.end());
+    return place;
+  }
+  // One run may end amid them: once runs are put behind each other, they are in a row.
+  const std::size_t place = turns_->arguments.add(rank.value, cells[0], argument_cells_);
+  for (const std::uint32_t cell : cells.subspan(1)) {
+    turns_->arguments.add(rank.value, cell, argument_cells_);
+  }
+  return static_cast<std::uint32_t>(place);
 }
 
 template <class Move>
 void ScheduleBuilder::renumber(const Move& move) {
-  for (Edge& edge : edges_) {
-    move(edge.pred);
-    move(edge.succ);
-  }
   for (FlagMatch& match : flag_matches_) {
     move(match.put);
     move(match.poll);
   }
   for (Region& region : regions_) move(region.entry);
-  for (OpArguments& arguments : arguments_) {
-    for (Operand* operand : operands(arguments)) move(operand->op);
+  for (std::size_t i = 0; i < argument_cells_.size(); i += cells_of(argument_cells_[i])) {
+    for_each_named(&argument_cells_[i], [&move](std::uint32_t& cell) {
+      OpId op(cell);
+      move(op);
+      cell = op.value;
+    });
   }
 }
 
 void ScheduleBuilder::end_turns() {
   if (!turns_) return;
-  turns_->ops.gather(ops_);
-  turns_->edges.gather(edges_);
-  turns_->arguments.gather(arguments_);
   if (slices_.size() >> 32 != 0) {  // with the room between them: places have 32 bits
     throw InputError("the schedule is too large; expected fewer than 2^31 operations");
   }
   turns_->slices.gather(slices_);
+  turns_->arguments.gather(argument_cells_);
   const auto move = [](std::uint32_t& place, const base::OwnerRuns& runs) {
     place = static_cast<std::uint32_t>(runs.gathered(place));
   };
-  for (Op& op : ops_) {
+  const auto move_op = [&](OpId& id) {
+    if (id.valid()) move(id.value, turns_->ops);
+  };
+  turns_->ops.locate();
+  turns_->ops.gather(ops_, [&](Op& op) {
     if (op.reads.count != 0) move(op.reads.first, turns_->slices);
     if (op.writes.count != 0) move(op.writes.first, turns_->slices);
     if (op.arguments != kNoArguments) move(op.arguments, turns_->arguments);
-  }
-  renumber([&](OpId& id) {
-    if (id.valid()) id = OpId(static_cast<std::uint32_t>(turns_->ops.gathered(id.value)));
   });
+  turns_->edges.locate();
+  turns_->edges.gather(edges_, [&](Edge& edge) {
+    move_op(edge.pred);
+    move_op(edge.succ);
+  });
+  renumber(move_op);
   turns_.reset();
 }
 
@@ -189,13 +210,26 @@ void ScheduleBuilder::group_by_rank() {
     ops[place[i]] = ops_[i];
   }
   ops_ = std::move(ops);
-  renumber([&](OpId& id) {
+  const auto move = [&](OpId& id) {
     if (id.valid()) id = OpId(place[id.value]);
-  });
+  };
+  for (Edge& edge : edges_) {
+    move(edge.pred);
+    move(edge.succ);
+  }
+  renumber(move);
   grouped_ = true;
 }
 
-// Counts each rank's operations and the steps as well, so that operations are gone through once.
+void ScheduleBuilder::prefetch_matched(std::size_t i, std::span<const Op> ops) const {
+  if (i + kFetchedAhead >= flag_matches_.size()) return;
+  const FlagMatch& match = flag_matches_[i + kFetchedAhead];
+  if (match.put.value < ops.size()) __builtin_prefetch(&ops[match.put.value], 1);
+  if (match.poll.value < ops.size()) __builtin_prefetch(&ops[match.poll.value], 1);
+}
+
+// Finds where each rank's operations begin, and the steps, as well: operations are gone through
+// once.
 void ScheduleBuilder::match_channels(Schedule& schedule) const {
   // The k-th message of a channel meets its k-th receive: each side keeps a chain of what the other
   // has not answered yet, threaded through Op::match while it is open.
@@ -207,8 +241,17 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
   std::vector<Open> open(schedule.channels_.size());
   std::vector<Op>& ops = schedule.ops_;
   std::uint32_t steps = 0;
+  RankId rank{0};
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    ++schedule.rank_begin_[ops[i].rank.value + 1];
+    prefetch_ahead(&ops[i]);
+    // What a message is about to meet is another rank's, and far away.
+    if (i + kFetchedAhead < ops.size()) {
+      const ChannelId channel = ops[i + kFetchedAhead].channel;
+      if (channel.valid() && open[channel.value].first.valid()) {
+        __builtin_prefetch(&ops[open[channel.value].first.value], 1);
+      }
+    }
+    for (; rank < ops[i].rank; ++rank.value) schedule.rank_begin_[rank.value + 1] = i;
     steps = std::max(steps, ops[i].step + 1);
     const bool receive = ops[i].kind == OpKind::kRecv;
     if (!receive && !is_fifo_source(ops[i])) continue;
@@ -228,13 +271,18 @@ void ScheduleBuilder::match_channels(Schedule& schedule) const {
     }
     side.last = OpId(i);
   }
+  for (; rank.value < ranks_; ++rank.value) {
+    schedule.rank_begin_[rank.value + 1] = static_cast<std::uint32_t>(ops.size());
+  }
   schedule.step_count_ = steps;
   for (Open& side : open) {  // what nothing answered has no match
     for (OpId id = side.first; id.valid();) {
       id = std::exchange(ops[id.value].match, OpId::none());
     }
   }
-  for (const FlagMatch& match : flag_matches_) {
+  for (std::size_t i = 0; i < flag_matches_.size(); ++i) {
+    prefetch_matched(i, ops);
+    const FlagMatch& match = flag_matches_[i];
     ops[match.put.value].match = match.poll;
     ops[match.poll.value].match = match.put;
   }
@@ -250,15 +298,46 @@ void ScheduleBuilder::sort_edges(Schedule& schedule) {
   const std::vector<std::uint32_t>& rank_begin = schedule.rank_begin_;
   std::size_t last_rank = 0;
   bool by_rank = true;  // those into one rank's operations follow those into the ranks' before
+  bool by_op = true;    // the same of operations: as they come where each waits for what was before
+  OpId last_op{0};
   for (const Edge& edge : edges_) {
+    prefetch_ahead(&edge);
     ++begin[edge.succ.value];
+    by_op = by_op && edge.succ >= last_op;
+    last_op = edge.succ;
     while (edge.succ.value >= rank_begin[last_rank + 1]) ++last_rank;
     by_rank = by_rank && edge.succ.value >= rank_begin[last_rank];
+  }
+  std::uint32_t kept = 0;
+  // Few edges enter one operation, so each run is sorted by itself and closed up over repeats. It
+  // stands in edges_ itself, not before `kept`, or elsewhere.
+  const auto keep = [&](Edge* first, Edge* last) {
+    if (last - first == 2) {
+      if (first[1] < first[0]) std::swap(first[0], first[1]);
+    } else if (last - first > 2) {
+      std::sort(first, last);
+    }
+    for (const Edge* edge = first; edge != last; ++edge) {
+      if (edge != first && edge[0] == edge[-1]) continue;
+      edges_[kept++] = *edge;
+    }
+  };
+  if (by_op) {
+    Edge* first = edges_.data();
+    for (std::uint32_t op = 0; op < ops; ++op) {
+      prefetch_ahead(first);
+      Edge* const last = first + std::exchange(begin[op], kept);
+      keep(first, last);
+      first = last;
+    }
+    begin[ops] = kept;
+    edges_.resize(kept);
+    schedule.edges_ = fitted(std::move(edges_));
+    return;
   }
   std::uint32_t before = 0;
   for (std::uint32_t& place : begin) before += std::exchange(place, before);
   std::vector<Edge> sorted;
-  std::uint32_t kept = 0;
   const auto sort_into = [&](std::uint32_t first_op, std::uint32_t end_op) {
     const std::uint32_t base = begin[first_op];
     const std::uint32_t end = begin[end_op];
@@ -266,19 +345,10 @@ void ScheduleBuilder::sort_edges(Schedule& schedule) {
     for (std::uint32_t e = base; e < end; ++e) {
       sorted[begin[edges_[e].succ.value]++ - base] = edges_[e];
     }
-    // Few edges enter one operation, so each run is sorted by itself and closed up over repeats.
-    std::uint32_t first = 0;
+    Edge* first = sorted.data();
     for (std::uint32_t op = first_op; op < end_op; ++op) {
-      const std::uint32_t last = std::exchange(begin[op], kept) - base;
-      if (last - first == 2) {
-        if (sorted[first + 1] < sorted[first]) std::swap(sorted[first], sorted[first + 1]);
-      } else if (last - first > 2) {
-        std::sort(sorted.begin() + first, sorted.begin() + last);
-      }
-      for (std::uint32_t e = first; e < last; ++e) {
-        if (e != first && sorted[e] == sorted[e - 1]) continue;
-        edges_[kept++] = sorted[e];
-      }
+      Edge* const last = sorted.data() + (std::exchange(begin[op], kept) - base);
+      keep(first, last);
       first = last;
     }
   };
@@ -313,13 +383,12 @@ Schedule ScheduleBuilder::build_draft() {
   schedule.slices_ = fitted(std::move(slices_));
   schedule.channels_ = fitted(std::move(channels_));
   schedule.regions_ = fitted(std::move(regions_));
-  schedule.arguments_ = fitted(std::move(arguments_));
+  schedule.argument_cells_ = fitted(std::move(argument_cells_));
   schedule.contract_.pre = fitted(std::move(contract_.pre));
   schedule.contract_.post = fitted(std::move(contract_.post));
   schedule.message_bytes_ = message_bytes_;
   schedule.title_ = std::move(title_);
   match_channels(schedule);
-  for (std::uint32_t r = 0; r < ranks_; ++r) schedule.rank_begin_[r + 1] += schedule.rank_begin_[r];
   sort_edges(schedule);
   *this = ScheduleBuilder(ranks_);
   return schedule;

@@ -1,6 +1,7 @@
 // Collects a schedule's parts and makes the immutable value.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/owner_runs.h"
+#include "sched/argument_table.h"
 #include "sched/diagnostic.h"
 #include "sched/op.h"
 #include "sched/schedule.h"
@@ -25,7 +27,8 @@ class ScheduleBuilder {
 
   /// Room for so many. Large room that is not used costs no memory, so these may be bounds.
   void reserve(std::size_t ops, std::size_t edges, std::size_t slices);
-  void reserve_arguments(std::size_t count) { arguments_.reserve(count); }
+  /// Of so many operations: what they have mostly.
+  void reserve_arguments(std::size_t count) { argument_cells_.reserve(kUsualCells * count); }
   void reserve_facts(std::size_t pre, std::size_t post);
   void reserve_regions(std::size_t count) { regions_.reserve(count); }
   void reserve_flag_matches(std::size_t count) { flag_matches_.reserve(count); }
@@ -57,6 +60,8 @@ class ScheduleBuilder {
     return OpId(static_cast<std::uint32_t>(ops_.size() - 1));
   }
   OpId add(const Op& op, const OpArguments& arguments);
+  /// That has a duration, and no other arguments.
+  OpId add_timed(const Op& op, Time duration);
   /// The id that the next operation gets, unless they take turns.
   OpId next_op() const { return OpId(static_cast<std::uint32_t>(ops_.size())); }
 
@@ -77,9 +82,15 @@ class ScheduleBuilder {
   void add_post(const Fact& fact) { contract_.post.push_back(fact); }
 
   Channel& channel(ChannelId id) { return channels_[id.value]; }
-  /// Of an operation that was added with some, which name an operation. Others may be shared: for
-  /// those it throws InternalError.
-  OpArguments& arguments(OpId id);
+  /// Names each operation anew that the arguments of an operation name: `now(op)` says which one
+  /// it has become. Not while operations take turns. Without an operation that they name, they may
+  /// be shared, and there is nothing to be done.
+  template <class Now>
+  void rename_operands(OpId id, const Now& now) {
+    const std::uint32_t place = ops_[id.value].arguments;
+    if (place == kNoArguments) return;
+    for_each_named(&argument_cells_[place], [&](std::uint32_t& op) { op = now(OpId(op)).value; });
+  }
 
   /// Everything in the schedule's tables that does not fit: indices out of range, edges between
   /// ranks, slices past their buffer, operations with arguments their kind does not have. Unmatched
@@ -113,17 +124,29 @@ class ScheduleBuilder {
     base::OwnerRuns slices;
   };
 
+  // Arguments that others may share: where they stand, and what they are.
+  struct SharedArguments {
+    static constexpr std::size_t kMostCells = 7;
+    std::uint32_t place = kNoArguments;
+    std::array<std::uint32_t, kMostCells> cells;
+  };
+  static constexpr std::size_t kUsualCells = 8;  // of an operation's arguments, at the most
+
   OpId add_in_turn(const Op& op);
   std::uint32_t add_slice_in_turn(const Slice& slice, RankId of) {
     const std::uint32_t owner = of.value < ranks_ ? of.value : 0;
     return static_cast<std::uint32_t>(turns_->slices.add(owner, slice, slices_));
   }
-  std::uint32_t place_of(const OpArguments& arguments, RankId rank);
-  std::uint32_t append(const OpArguments& arguments, RankId rank);
+  // Those that say for how long are looked for among themselves.
+  std::uint32_t place_of(const ArgumentCells& arguments, bool timed, RankId rank);
+  std::uint32_t append(const ArgumentCells& arguments, RankId rank);
   void end_turns();
   template <class Move>
   void renumber(const Move& move);
   void group_by_rank();
+  // Ahead of the i-th flag match: its operations stand here and there in the table. What does not
+  // exist is left alone.
+  void prefetch_matched(std::size_t i, std::span<const Op> ops) const;
   void match_channels(Schedule& schedule) const;
   void sort_edges(Schedule& schedule);
 
@@ -135,8 +158,8 @@ class ScheduleBuilder {
   std::vector<Slice> slices_;
   std::vector<Channel> channels_;
   std::vector<Region> regions_;
-  std::vector<OpArguments> arguments_;
-  std::vector<std::uint32_t> shared_;  // places of arguments that others may share
+  std::vector<std::uint32_t> argument_cells_;
+  std::vector<SharedArguments> shared_;
   std::vector<Edge> edges_;
   std::vector<FlagMatch> flag_matches_;
   Contract contract_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sched/builder.h"
+#include "sched/kind_rules.h"
 #include "sched/operands.h"
 #include "sched/prefetch.h"
 
@@ -18,39 +19,11 @@ constexpr std::uint32_t kNoStep = 0xffffffffu;  // one more than the highest ste
 constexpr std::uint64_t kMostBytes = 0x7fffffffffffffffu;
 using Wide = unsigned __int128;
 
-bool takes_reads(OpKind kind) {
-  switch (kind) {
-    case OpKind::kRecv:
-    case OpKind::kFlush:
-    case OpKind::kCalc:
-    case OpKind::kDelay:
-    case OpKind::kJoin:
-      return false;
-    default:
-      return true;
-  }
-}
-
-bool takes_writes(OpKind kind) {
-  switch (kind) {
-    case OpKind::kSend:
-    case OpKind::kFlush:
-    case OpKind::kPoll:
-    case OpKind::kCalc:
-    case OpKind::kDelay:
-    case OpKind::kJoin:
-      return false;
-    default:
-      return true;
-  }
-}
-
 // The rules of one table entry after another; each adds at most one finding for an operation.
 class Validator {
  public:
   Validator(std::span<const Op> ops, std::span<const Buffer> buffers, std::span<const Slice> slices,
-            std::span<const Channel> channels, std::span<const OpArguments> arguments,
-            std::uint32_t ranks)
+            std::span<const Channel> channels, const ArgumentTable& arguments, std::uint32_t ranks)
       : ops_(ops),
         buffers_(buffers),
         slices_(slices),
@@ -102,6 +75,13 @@ class Validator {
     }
   }
 
+  // Most operations are sound, and a look at the whole of one costs less than asking for what may
+  // be wrong, one thing after another. Slices and channels have no findings here.
+  void check_op_of_sound_tables(std::size_t i) {
+    if (!is_sound(ops_[i])) return check_op(i);
+    check_arguments(i, ops_[i]);
+  }
+
   void check_op(std::size_t i) {
     const Op& op = ops_[i];
     const OpId id(static_cast<std::uint32_t>(i));
@@ -147,6 +127,44 @@ class Validator {
     check_arguments(i, op);
   }
 
+  // Whether check_op() finds nothing, its arguments aside. If so, counts what it carries. A reduce,
+  // and what names several slices on a side, may be sound as well.
+  bool is_sound(const Op& op) {
+    const KindRules& rules = kKindRules[static_cast<std::size_t>(op.kind)];
+    if (op.rank.value >= ranks_ || op.step == kNoStep || op.kind == OpKind::kReduce ||
+        op.reads.count > (rules.reads ? 1u : 0u) || op.writes.count > (rules.writes ? 1u : 0u) ||
+        op.reads.first + std::uint64_t{op.reads.count} > slices_.size() ||
+        op.writes.first + std::uint64_t{op.writes.count} > slices_.size() ||
+        (op.notify != Notify::kNone && !rules.notifies)) {
+      return false;
+    }
+    RankId target = op.rank;
+    if (rules.on_channel) {
+      if (op.channel.value >= channels_.size()) return false;
+      const Channel& channel = channels_[op.channel.value];
+      if ((rules.at_destination ? channel.dst : channel.src) != op.rank) return false;
+      target = channel.dst;
+    } else if (op.channel.valid()) {
+      return false;
+    }
+    if (rules.in_place && (op.reads.count == 0 || op.reads != op.writes)) return false;
+    std::uint64_t bytes = 0;
+    if (op.writes.count != 0) {
+      const Slice& slice = slices_[op.writes.first];
+      if (buffers_[slice.buffer.value].rank != (rules.writes_remote ? target : op.rank))
+        return false;
+      bytes = slice.bytes;
+    }
+    if (op.reads.count != 0) {
+      const Slice& slice = slices_[op.reads.first];
+      if (buffers_[slice.buffer.value].rank != (rules.reads_remote ? target : op.rank))
+        return false;
+      bytes = slice.bytes;
+    }
+    if (rules.initiates) carried_ += bytes;
+    return true;
+  }
+
   void check_bytes(OpId id, const Op& op) {
     if ((op.reads.count | op.writes.count) == 0) return;
     const Wide reads = bytes_of(op.reads);
@@ -168,15 +186,10 @@ class Validator {
     const bool remote_read = op.kind == OpKind::kGet;
     const bool remote_write = op.kind == OpKind::kPut;
     const auto expect = [&](SliceRange range, RankId rank, std::string_view side) {
-      for (std::uint32_t s = range.first; s < range.first + range.count; ++s) {
-        if (slices_[s].buffer.value >= buffers_.size()) return;
-        const RankId owner = buffers_[slices_[s].buffer.value].rank;
-        if (owner != rank) {
-          report(id, fmt::format("op {} ({}) {} memory of rank {}; expected rank {}", i,
-                                 name(op.kind), side, owner.value, rank.value));
-          return;
-        }
-      }
+      const RankId owner = foreign_owner(range, rank);
+      if (!owner.valid()) return;
+      report(id, fmt::format("op {} ({}) {} memory of rank {}; expected rank {}", i, name(op.kind),
+                             side, owner.value, rank.value));
     };
     const RankId target = has_channel(op.kind) ? channels_[op.channel.value].dst : op.rank;
     if (is_atomic(op.kind)) {
@@ -198,10 +211,21 @@ class Validator {
     }
   }
 
+  // Of the first slice that is not in memory of `rank`; none() if all are, as far as their buffers
+  // exist.
+  RankId foreign_owner(SliceRange range, RankId rank) const {
+    for (const Slice& slice : slices_.subspan(range.first, range.count)) {
+      if (slice.buffer.value >= buffers_.size()) break;
+      const RankId owner = buffers_[slice.buffer.value].rank;
+      if (owner != rank) return owner;
+    }
+    return RankId::none();
+  }
+
   void check_arguments(std::size_t i, const Op& op) {
     if (op.arguments == kNoArguments) return;
     const OpId id(static_cast<std::uint32_t>(i));
-    const OpArguments& arguments = arguments_[op.arguments];
+    const OpArguments arguments = arguments_[op.arguments];
     const bool counts = op.kind == OpKind::kReduce && bytes_of(op.writes) == 8;
     const bool timed = op.kind == OpKind::kCalc || op.kind == OpKind::kDelay || counts;
     const auto absent = [](const Operand& o) { return o.from == Operand::From::kAbsent; };
@@ -234,6 +258,7 @@ class Validator {
   }
 
   Wide bytes_of(SliceRange range) const {
+    if (range.count == 1) return slices_[range.first].bytes;
     Wide sum = 0;
     for (const Slice& slice : slices_.subspan(range.first, range.count)) sum += slice.bytes;
     return sum;
@@ -269,6 +294,7 @@ class Validator {
     std::size_t end = 0;    // …and what is behind them
     for (const Edge& edge : edges) {
       if (!clean()) return;
+      prefetch_ahead(&edge);
       const std::size_t pred = edge.pred.value;
       const std::size_t succ = edge.succ.value;
       if (grouped && succ >= end && succ < ops_.size()) {
@@ -371,7 +397,7 @@ class Validator {
   std::span<const Buffer> buffers_;
   std::span<const Slice> slices_;
   std::span<const Channel> channels_;
-  std::span<const OpArguments> arguments_;
+  ArgumentTable arguments_;
   std::uint32_t ranks_;
   std::vector<std::uint32_t> left_on_rank_;
   Wide carried_ = 0;  // by all messages
@@ -385,25 +411,34 @@ Diagnostics ScheduleBuilder::validate() const {
     all.end_turns();
     return all.validate();
   }
-  Validator validator(ops_, buffers_, slices_, channels_, arguments_, ranks_);
+  const ArgumentTable arguments(argument_cells_);
+  Validator validator(ops_, buffers_, slices_, channels_, arguments, ranks_);
   if (ops_.size() >= (1ull << 31) || slices_.size() >= (1ull << 32) ||
       edges_.size() >= (1ull << 32)) {
     validator.report({}, "the schedule is too large; expected fewer than 2^31 operations");
     return validator.found;
   }
   for (std::size_t i = 0; i < buffers_.size() && validator.clean(); ++i) validator.check_buffer(i);
-  for (std::size_t i = 0; i < slices_.size() && validator.clean(); ++i) validator.check_slice(i);
+  for (std::size_t i = 0; i < slices_.size() && validator.clean(); ++i) {
+    prefetch_ahead(&slices_[i]);
+    validator.check_slice(i);
+  }
   for (std::size_t i = 0; i < channels_.size() && validator.clean(); ++i) {
     validator.check_channel(i);
   }
+  const bool sound_tables = validator.found.empty();
   for (std::size_t i = 0; i < ops_.size() && validator.clean(); ++i) {
-    if (i + kFetchedAhead < ops_.size()) prefetch(ops_[i + kFetchedAhead], slices_, arguments_);
-    validator.check_op(i);
+    prefetch_ahead(&ops_[i]);
+    if (i + kFetchedAhead < ops_.size()) prefetch(ops_[i + kFetchedAhead], slices_, arguments);
+    sound_tables ? validator.check_op_of_sound_tables(i) : validator.check_op(i);
   }
   validator.check_all_bytes();
   validator.check_edges(edges_, grouped_);
   if (!validator.found.empty()) return validator.found;  // what follows looks things up
-  for (const FlagMatch& match : flag_matches_) validator.check_flag_match(match.put, match.poll);
+  for (std::size_t i = 0; i < flag_matches_.size(); ++i) {
+    prefetch_matched(i, ops_);
+    validator.check_flag_match(flag_matches_[i].put, flag_matches_[i].poll);
+  }
   std::vector<bool> flagged(flag_matches_.empty() ? 0 : ops_.size());
   OpId twice;
   for (const FlagMatch& match : flag_matches_) {
@@ -417,8 +452,14 @@ Diagnostics ScheduleBuilder::validate() const {
     validator.report(twice, fmt::format("op {} is matched by two flags", twice.value));
   }
   for (std::size_t i = 0; i < regions_.size(); ++i) validator.check_region(i, regions_[i]);
-  for (const Fact& fact : contract_.pre) validator.check_fact(fact, "pre");
-  for (const Fact& fact : contract_.post) validator.check_fact(fact, "post");
+  for (const Fact& fact : contract_.pre) {
+    prefetch_ahead(&fact);
+    validator.check_fact(fact, "pre");
+  }
+  for (const Fact& fact : contract_.post) {
+    prefetch_ahead(&fact);
+    validator.check_fact(fact, "post");
+  }
   return validator.found;
 }
 

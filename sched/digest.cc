@@ -119,6 +119,7 @@ class ArgumentBytes {
 void add(DigestWriter& out, std::span<const Fact> facts) {
   out.add_u64(facts.size());
   for (const Fact& fact : facts) {
+    prefetch_ahead(&fact);
     add(out, fact.slice);
     out.add_u32(fact.value.value);
     out.add_u64(fact.value_offset);
@@ -167,16 +168,31 @@ Digest digest_of(const Schedule& schedule) {
   }
   out.add_u64(schedule.ops().size());
   const std::span<const Op> ops = schedule.ops();
+  const std::span<const Slice> slices = schedule.slices();
+  const ArgumentTable arguments = schedule.argument_table();
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const Op& op = ops[i];
-    if (i + kFetchedAhead < ops.size()) {
-      prefetch(ops[i + kFetchedAhead], schedule.slices(), schedule.argument_table());
-    }
+    prefetch_ahead(&op);
+    if (i + kFetchedAhead < ops.size()) prefetch(ops[i + kFetchedAhead], slices, arguments);
     std::array<std::byte, kOpHead> head;
     std::memcpy(head.data(), &op, head.size());
     const std::uint8_t has_arguments = op.arguments != kNoArguments ? 1 : 0;
-    if ((op.reads.count | op.writes.count) == 0) {
+    // Most name one slice at the most on either side: those go in one piece.
+    if (op.reads.count == 0 && op.writes.count == 0) {
       out.add_all(head, op.step, op.reads.count, op.writes.count, has_arguments);
+    } else if (op.reads.count == 1 && op.writes.count == 0) {
+      const Slice& read = slices[op.reads.first];
+      out.add_all(head, op.step, op.reads.count, read.buffer.value, read.offset, read.bytes,
+                  op.writes.count, has_arguments);
+    } else if (op.reads.count == 0 && op.writes.count == 1) {
+      const Slice& write = slices[op.writes.first];
+      out.add_all(head, op.step, op.reads.count, op.writes.count, write.buffer.value, write.offset,
+                  write.bytes, has_arguments);
+    } else if (op.reads.count == 1 && op.writes.count == 1) {
+      const Slice& read = slices[op.reads.first];
+      const Slice& write = slices[op.writes.first];
+      out.add_all(head, op.step, op.reads.count, read.buffer.value, read.offset, read.bytes,
+                  op.writes.count, write.buffer.value, write.offset, write.bytes, has_arguments);
     } else {
       out.add_all(head, op.step, op.reads.count);
       for (const Slice& slice : schedule.slices(op.reads)) add(out, slice);
@@ -184,10 +200,11 @@ Digest digest_of(const Schedule& schedule) {
       for (const Slice& slice : schedule.slices(op.writes)) add(out, slice);
       out.add_u8(has_arguments);
     }
-    if (has_arguments != 0) ArgumentBytes(schedule.arguments(op)).add_to(out);
+    if (has_arguments != 0) ArgumentBytes(arguments[op.arguments]).add_to(out);
   }
   out.add_u64(schedule.edges().size());
   for (const Edge& edge : schedule.edges()) {
+    prefetch_ahead(&edge);
     out.add_all(edge.pred.value, edge.succ.value, static_cast<std::uint8_t>(edge.on));
   }
   out.add_u64(schedule.regions().size());

@@ -166,7 +166,7 @@ struct Op {
   OpId match;         // send, put ↔ recv, poll
   SliceRange reads;
   SliceRange writes;
-  std::uint32_t arguments = kNoArguments;  // index into Schedule::arguments()
+  std::uint32_t arguments = kNoArguments;  // place in Schedule::argument_table()
   std::uint32_t step = 0;
 };
 static_assert(sizeof(Op) == 40);

@@ -26,9 +26,7 @@ ChannelId ProgramWriter::channel(RankId src, RankId dst, std::uint32_t number) {
 }
 
 OpId ProgramWriter::timed(OpKind kind, const OpPlace& at, Time duration, After after) {
-  OpArguments arguments;
-  arguments.duration = duration;
-  return add(op(kind, at), arguments, after);
+  return behind(add_timed(op(kind, at), duration), after);
 }
 
 void ProgramWriter::retry(OpId entry, std::uint32_t count, std::uint32_t attempts) {

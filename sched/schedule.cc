@@ -43,7 +43,8 @@ std::size_t Schedule::heap_bytes() const {
   // Room that was reserved and is not used is no memory: ScheduleBuilder sees to that.
   const auto of = [](const auto& v) { return v.size() * sizeof(v[0]); };
   return of(ops_) + of(rank_begin_) + of(buffers_) + of(slices_) + of(channels_) + of(regions_) +
-         of(arguments_) + of(edges_) + of(edge_begin_) + of(contract_.pre) + of(contract_.post);
+         of(argument_cells_) + of(edges_) + of(edge_begin_) + of(contract_.pre) +
+         of(contract_.post);
 }
 
 void require_static(const Schedule& schedule, std::string_view consumer) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sched/argument_table.h"
 #include "sched/digest.h"
 #include "sched/op.h"
 
@@ -50,10 +51,10 @@ class Schedule {
   }
 
   /// The rare arguments of an operation; all absent if it has none.
-  const OpArguments& arguments(const Op& op) const {
-    return op.arguments == kNoArguments ? no_arguments_ : arguments_[op.arguments];
+  OpArguments arguments(const Op& op) const {
+    return op.arguments == kNoArguments ? OpArguments() : argument_table()[op.arguments];
   }
-  std::span<const OpArguments> argument_table() const { return arguments_; }
+  ArgumentTable argument_table() const { return ArgumentTable(argument_cells_); }
 
   /// The bytes a range of slices holds together.
   std::uint64_t bytes(SliceRange range) const {
@@ -100,11 +101,10 @@ class Schedule {
   std::vector<Slice> slices_;
   std::vector<Channel> channels_;
   std::vector<Region> regions_;
-  std::vector<OpArguments> arguments_;
+  std::vector<std::uint32_t> argument_cells_;
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> edge_begin_;
   Contract contract_;
-  OpArguments no_arguments_;
   std::uint64_t message_bytes_ = 0;
   std::uint32_t step_count_ = 0;
   std::string title_;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "sched/operands.h"
+#include "sched/prefetch.h"
 
 namespace slackline::sched {
 namespace {
@@ -74,7 +75,7 @@ OpId ScheduleRewriter::keep(OpId id) {
   if (op.writes.count != 0) op.writes.first += bases_.slice;
   OpId& now = now_[id.value];
   if (op.arguments == kNoArguments) return now = out_.add(op);
-  const OpArguments& arguments = in_.arguments(op);
+  const OpArguments arguments = in_.arguments(op);
   now = out_.add(op, arguments);
   for (const Operand* operand : operands(arguments)) {
     if (operand->op.valid()) return dependent_.emplace_back(now);
@@ -95,6 +96,7 @@ void ScheduleRewriter::keep_edges(RankId rank) {
     const OpId now = now_[i];
     if (!now.valid()) continue;
     for (const Edge& edge : in_.edges_into(OpId(i))) {
+      prefetch_ahead(&edge);
       const OpId pred = now_[edge.pred.value];
       if (pred.valid()) out_.add_edge(pred, now, edge.on);
     }
@@ -111,9 +113,7 @@ void ScheduleRewriter::finish() {
     if (poll.valid()) out_.add_flag_match(now_[match.put.value], poll);
   }
   for (const OpId dependent : dependent_) {
-    for (Operand* operand : operands(out_.arguments(dependent))) {
-      if (operand->op.valid()) operand->op = named(operand->op);
-    }
+    out_.rename_operands(dependent, [this](OpId op) { return named(op); });
   }
   for (Region region : in_.regions()) {
     const OpId last(region.entry.value + region.count - 1);

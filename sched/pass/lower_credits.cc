@@ -9,6 +9,7 @@
 #include "base/forget.h"
 #include "sched/pass/lower_draft.h"
 #include "sched/pass/require_no_results.h"
+#include "sched/prefetch.h"
 #include "sched/program_writer.h"
 #include "sched/schedule_rewriter.h"
 
@@ -27,6 +28,7 @@ struct Messages {
   explicit Messages(const Schedule& schedule)
       : begin(schedule.channels().size() + 1, 0), of_op(schedule.op_count(), kNoMessage) {
     for (const Op& op : schedule.ops()) {
+      prefetch_ahead(&op);
       if (is_fifo_source(op) && op.match.valid()) ++begin[op.channel.value + 1];
     }
     for (std::size_t c = 1; c < begin.size(); ++c) begin[c] += begin[c - 1];
@@ -35,6 +37,7 @@ struct Messages {
     std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
     for (std::uint32_t i = 0; i < schedule.op_count(); ++i) {
       const Op& op = schedule.ops()[i];
+      prefetch_ahead(&op);
       if (!is_fifo_source(op) || !op.match.valid()) continue;
       const std::uint32_t message = next[op.channel.value]++;
       source[message] = OpId(i);
@@ -161,6 +164,7 @@ class CreditLowering {
     std::vector<std::uint32_t> queue;
     const std::uint32_t end = in_.end_op(rank).value;
     for (std::uint32_t i = in_.first_op(rank).value; i < end; ++i) {
+      prefetch_ahead(&in_.op(OpId(i)));
       if (is_credited_end(OpId(i)) && is_receive(OpId(i))) queue.push_back(messages_.of_op[i]);
     }
     if (options_.start == Start::kAll || rank.value >= options_.own_windows_from) {

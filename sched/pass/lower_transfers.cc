@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <vector>
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "sched/prefetch.h"
 #include "sched/program_writer.h"
 
 namespace slackline::sched {
@@ -105,6 +107,8 @@ class TransferLowering {
     std::size_t s = 0;
     std::size_t r = 0;
     while (s < sends.size() || r < receives.size()) {
+      look_ahead(sends, s);
+      look_ahead(receives, r);
       const bool receive = r < receives.size() &&
                            (s == sends.size() ||
                             plan_.transfers[receives[r]].step <= plan_.transfers[sends[s]].step);
@@ -118,6 +122,13 @@ class TransferLowering {
         add_send(sends[s++]);
       }
     }
+  }
+
+  // A plan goes step by step, so that a rank's transfers stand here and there in it.
+  void look_ahead(std::span<const std::uint32_t> transfers, std::size_t at) const {
+    if (at + kFetchedAhead >= transfers.size()) return;
+    __builtin_prefetch(&plan_.transfers[transfers[at + kFetchedAhead]]);
+    __builtin_prefetch(&channel_[transfers[at + kFetchedAhead]]);
   }
 
   void add_receive(std::uint32_t transfer, bool first) {

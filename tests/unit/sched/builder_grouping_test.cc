@@ -196,14 +196,13 @@ TEST(BuilderGrouping, EqualArgumentsStandOnce) {
     for (int i = 0; i < 100; ++i) {
       op.rank = RankId(static_cast<std::uint32_t>(i < 50 ? 0 : 1));
       arguments.duration = Time{i % 5 == 0 ? 7 : 38};
-      const OpId added = b.add(op, arguments);
-      EXPECT_THROW(b.arguments(added), InternalError);
+      b.add(op, arguments);
     }
     const Schedule made = b.build();
     for (std::uint32_t i = 0; i < 100; ++i) {
       EXPECT_EQ(made.arguments(made.op(OpId(i))).duration, Time{i % 5 == 0 ? 7 : 38});
     }
-    EXPECT_LT(made.argument_table().size(), 50u);
+    EXPECT_LT(std::ranges::distance(made.argument_table()), 50);
   }
 }
 
