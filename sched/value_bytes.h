@@ -14,6 +14,9 @@ namespace slackline::sched {
 /// not pass for a value.
 std::byte value_byte(ValueId value, std::uint64_t offset);
 
+/// Bytes [8 · number, 8 · number + 8) of a value.
+std::uint64_t value_word(ValueId value, std::uint64_t number);
+
 /// Writes bytes [offset, offset + bytes.size()) of a value.
 void write_value(ValueId value, std::uint64_t offset, std::span<std::byte> bytes);
 

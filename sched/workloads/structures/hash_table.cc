@@ -33,7 +33,7 @@ class TableWriter : public StructureWriter {
 
   // The bucket of the attempt that `probe` is in.
   Operand bucket(const StructureOp& op, OpId probe, std::uint64_t bytes) const {
-    return {Operand::From::kAttempt, probe, bytes, bytes * op.home, bytes * slots()};
+    return {Operand::From::kAttempt, probe, bytes, bytes * op.slot, bytes * slots()};
   }
   Operand flag_of(const StructureOp& op, OpId probe) const { return bucket(op, probe, 8); }
   Operand entry_of(const StructureOp& op, OpId probe) const {
@@ -73,7 +73,7 @@ class TableWriter : public StructureWriter {
       probe.operand = {};
     }
     probe.address_offset = entry_of(op, first);
-    probe.compare = literal(key_of(op.entry));
+    probe.compare = literal(key_of(op.entry()));
     probe.compare_mask = kKeyMask;
     op.get = add_get(op, entry(op, entry_bytes()), landing(op, entry_bytes()), probe,
                      locks ? op.first : op.after);

@@ -16,6 +16,9 @@ enum class StructureAccess : std::uint8_t { kInsert, kFind, kPush, kPop };
 constexpr bool is_write(StructureAccess access) {
   return access == StructureAccess::kInsert || access == StructureAccess::kPush;
 }
+constexpr bool is_of_table(StructureAccess access) {
+  return access == StructureAccess::kInsert || access == StructureAccess::kFind;
+}
 /// "insert", "find", "push", "pop".
 std::string_view name(StructureAccess access);
 
@@ -35,21 +38,22 @@ constexpr std::uint64_t offset_of(QueueWord word) { return 8 * static_cast<std::
 /// and stands for the entry wherever entries are told apart.
 constexpr std::uint32_t key_of(std::uint64_t entry) { return static_cast<std::uint32_t>(entry); }
 inline constexpr std::uint64_t kKeyMask = 0xffffffffu;
+/// The first word of a value.
+std::uint64_t entry_of(ValueId value);
 
 /// One operation on a structure.
 struct StructureOp {
   RankId rank;
   std::uint32_t index = 0;  // among its rank's
-  std::uint32_t phase = 0;
+  std::uint8_t phase = 0;
   StructureAccess access = StructureAccess::kInsert;
   Promise level = Promise::kReadWrite;
-  std::uint32_t structure = 0;  // the table, or the rank of the queue
-  RankId target;                // whose memory it acts on
+  RankId target;  // whose memory it acts on
   ValueId value;  // written, looked for or, by call, popped; none(): a pop takes what comes
-  std::uint64_t entry = 0;  // the value's first word
-  std::uint64_t bytes = 8;  // of the entry; of a pop that takes what comes, the most
-  std::uint64_t home = 0;   // table: the first slot that is tried
-  std::uint64_t place = 0;  // by call: the slot; the same whoever comes first
+  std::uint32_t bytes = 8;  // of the entry; of a pop that takes what comes, the most
+  // Table: the first slot that is tried. By call, or in local memory: the one that it takes,
+  // whoever comes first.
+  std::uint64_t slot = 0;
   // Its operations in the schedule, on its own rank.
   OpId after;   // done when it begins; none(): it begins with the run
   OpId first;   // its first message
@@ -62,7 +66,12 @@ struct StructureOp {
 
   /// Whose home is its own rank: by call it then goes by local memory, without a message.
   bool is_own() const { return rank == target; }
+  /// Which of the structures: 0 is the table, a queue goes by its rank.
+  std::uint32_t structure() const { return is_of_table(access) ? 0 : target.value; }
+  /// The value's first word.
+  std::uint64_t entry() const { return entry_of(value); }
 };
+static_assert(sizeof(StructureOp) == 64);  // a line of the cache
 
 /// An active message: the request, and what its target does, [first, last] of its program.
 struct AmHandler {
@@ -83,7 +92,7 @@ struct StructurePart {
   struct Given {
     std::uint64_t place;
     ValueId value;
-    std::uint64_t bytes;
+    std::uint32_t bytes;
   };
   BufferId flags;    // table: a word a slot
   BufferId entries;  // StructureProgram::slot_bytes() a slot

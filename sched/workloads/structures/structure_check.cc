@@ -168,8 +168,8 @@ std::vector<Finding> check_overlaps(const StructureProgram& program, const Trace
   for (const StructureOp& op : program.ops) {
     ranks = std::max(ranks, op.rank.value + 1);
     const double begin_s = op.after.valid() ? trace.ops[op.after.value].done_s : 0;
-    spans[op.structure].push_back({begin_s, trace.ops[op.last.value].done_s, &op});
-    restricted[op.structure] |= op.level != Promise::kReadWrite && op.level != Promise::kChecksum;
+    spans[op.structure()].push_back({begin_s, trace.ops[op.last.value].done_s, &op});
+    restricted[op.structure()] |= op.level != Promise::kReadWrite && op.level != Promise::kChecksum;
   }
   std::vector<Finding> found;
   OpenSpans open(ranks);

@@ -42,7 +42,7 @@ class QueueCheck {
   void add(const StructureOp& op) {
     level_ = op.level;
     if (op.access == StructureAccess::kPush) {
-      elements_[op.entry] = {&op, op.value, op.bytes, op.place, 0, 0};
+      elements_[op.entry()] = {&op, op.value, op.bytes, op.slot, 0, 0};
       ++pushes_;
     } else {
       pops_.push_back(&op);
@@ -166,7 +166,7 @@ class QueueCheck {
       if (!brought) continue;
       const std::uint64_t fetched = brought->entry;
       const auto it = elements_.find(fetched);
-      const bool right = it != elements_.end() && (!fixed || fetched == pop->entry);
+      const bool right = it != elements_.end() && (!fixed || fetched == pop->entry());
       if (!right) {
         report(Breach::kWrong, pop->first,
                fmt::format("rank {}'s pop (operation {}) brought {:#x}, which is no element of it",
@@ -226,7 +226,7 @@ std::vector<Finding> check_queues(const StructureProgram& program, const Trace& 
   std::vector<Finding> found;
   std::map<std::uint32_t, QueueCheck> queues;
   for (const StructureOp& op : program.ops) {
-    queues.try_emplace(op.structure, program, op.structure, trace, memory, found)
+    queues.try_emplace(op.structure(), program, op.structure(), trace, memory, found)
         .first->second.add(op);
   }
   for (auto& [host, queue] : queues) queue.run();

@@ -17,8 +17,7 @@ struct Expected {
   OpId op;  // its insert's first; none(): it was given
   ValueId value;
   std::uint64_t bytes = 0;
-  std::uint64_t home = 0;
-  std::uint64_t place = 0;
+  std::uint64_t slot = 0;   // StructureOp::slot
   std::uint32_t times = 0;  // seen
 };
 using Entries = std::map<std::uint64_t, Expected>;
@@ -55,10 +54,10 @@ class PartCheck {
              fmt::format("but its byte {} of {} is another's", *at, e.bytes));
     }
     if (fixed_) {
-      if (slot != e.place) report(Breach::kUnreachable, e.op, entry, slot, "not at its place");
+      if (slot != e.slot) report(Breach::kUnreachable, e.op, entry, slot, "not at its place");
       return;
     }
-    for (std::size_t probe = e.home; probe != slot; probe = (probe + 1) % entries_.count()) {
+    for (std::size_t probe = e.slot; probe != slot; probe = (probe + 1) % entries_.count()) {
       const bool flagged = flags_.kept() && flags_[probe] != 0;
       if (entries_[probe] != 0 || flagged) continue;
       return report(Breach::kUnreachable, e.op, entry, slot,
@@ -98,13 +97,12 @@ std::vector<Finding> check_table(const StructureProgram& program, const Trace& t
   std::vector<Entries> expected(program.parts.size());
   for (std::uint32_t r = 0; r < program.parts.size(); ++r) {
     for (const auto& given : program.parts[r].given) {
-      expected[r][entry_of(given.value)] = {OpId::none(), given.value, given.bytes,
-                                            given.place,  given.place, 0};
+      expected[r][entry_of(given.value)] = {OpId::none(), given.value, given.bytes, given.place, 0};
     }
   }
   for (const StructureOp& op : program.ops) {
     if (op.access == StructureAccess::kInsert) {
-      expected[op.target.value][op.entry] = {op.first, op.value, op.bytes, op.home, op.place, 0};
+      expected[op.target.value][op.entry()] = {op.first, op.value, op.bytes, op.slot, 0};
       continue;
     }
     const std::optional<Fetched> fetched = find_fetched(program, op, trace, memory);
@@ -112,9 +110,9 @@ std::vector<Finding> check_table(const StructureProgram& program, const Trace& t
     const auto report = [&](Breach breach, std::string_view brought) {
       found.push_back({breach, op.first,
                        fmt::format("rank {}'s find (operation {}) of {} brought {}", op.rank.value,
-                                   op.index, describe_entry(op.entry), brought)});
+                                   op.index, describe_entry(op.entry()), brought)});
     };
-    if (fetched->entry != op.entry) {
+    if (fetched->entry != op.entry()) {
       report(Breach::kWrong, fmt::format("{:#x}", fetched->entry));
     } else if (const auto at = first_torn(fetched->bytes, op.value, op.bytes, 0)) {
       report(Breach::kTorn, fmt::format("another's byte {} of {}", *at, op.bytes));

@@ -48,6 +48,9 @@ class Workload {
   Workload(const Spec& spec, bool table)
       : spec_(spec), options_(spec.own<StructureOptions>()), table_(table), out_() {
     check();
+    for (std::uint64_t site = 0; site < of_site_.size(); ++site) {
+      of_site_[site] = mixed(mixed(options_.seed) + site);
+    }
     const bool hosted = !table && options_.queues == QueueHosts::kOne;
     clients_ = options_.clients != 0 ? options_.clients : spec.multicast.ranks - (hosted ? 1 : 0);
     first_client_ = spec.multicast.ranks - clients_;
@@ -59,7 +62,7 @@ class Workload {
     make_elements();
     count_and_size();
     place_elements();
-    out_.ops.reserve(elements_.size() * (options_.work == StructureWork::kBoth ? 2 : 1));
+    out_.ops.reserve(values_.size() * (options_.work == StructureWork::kBoth ? 2 : 1));
     for (std::uint32_t c = 0; c < clients_; ++c) {
       if (options_.work == StructureWork::kBoth && options_.phases == 1) {
         for (std::uint32_t i = 0; i < options_.operations; ++i) {
@@ -79,13 +82,13 @@ class Workload {
   }
 
  private:
+  // What is known of one by its value, and by which client's it is. It is made up each time: finds
+  // look for elements here and there, which a table of all this would be too large for.
   struct Element {
+    std::size_t number;  // by client and index
     ValueId value;
-    std::uint32_t target = 0;
-    std::uint64_t entry = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t home = 0;
-    std::uint64_t place = 0;
+    std::uint32_t target;
+    std::uint64_t entry;
   };
 
   bool writes() const { return options_.work != StructureWork::kRead; }
@@ -205,12 +208,12 @@ class Workload {
       throw InputError(fmt::format("operations: {} of {} ranks; expected at most {} together",
                                    options_.operations, clients_, 1u << 29));
     }
-    elements_.resize(count);
+    values_.resize(count);
+    in_part_.assign(spec_.multicast.ranks, 0);
     KeySet keys(count);
     for (std::uint32_t c = 0; c < clients_; ++c) {
       std::uint64_t value = c;
       for (std::uint32_t i = 0; i < options_.operations; ++i, value += clients_) {
-        Element& e = element(c, i);
         const std::uint64_t ahead = value + std::uint64_t{kLookAhead} * clients_;
         keys.look_ahead(key_of(entry_of(ValueId(static_cast<std::uint32_t>(ahead)))));
         for (;; value += clients_) {
@@ -218,44 +221,47 @@ class Workload {
             throw InputError(fmt::format("operations: {} of {} ranks; expected fewer",
                                          options_.operations, clients_));
           }
-          e.value = ValueId(static_cast<std::uint32_t>(value));
-          e.entry = entry_of(e.value);
-          e.bytes = size_of(e.value);
-          e.target = target_of(c, i, e.entry);
-          if (table_ && e.target == rank_of(c) && !may_be_own()) continue;
-          if (keys.insert(key_of(e.entry))) break;
+          const ValueId id(static_cast<std::uint32_t>(value));
+          const std::uint64_t entry = entry_of(id);
+          const std::uint32_t target = target_of(c, i, entry);
+          if (table_ && target == rank_of(c) && !may_be_own()) continue;
+          if (!keys.insert(key_of(entry))) continue;
+          values_[number_of(c, i)] = id;
+          ++in_part_[target];
+          out_.first_value = std::max(out_.first_value, id.value + 1);
+          break;
         }
-        out_.first_value = std::max(out_.first_value, e.value.value + 1);
       }
     }
   }
 
-  std::uint64_t size_of(ValueId value) const {
-    if (options_.sizes == EntrySizes::kFixed) return options_.entry;
+  // At most kMostEntry.
+  std::uint32_t size_of(ValueId value) const {
+    if (options_.sizes == EntrySizes::kFixed) return static_cast<std::uint32_t>(options_.entry);
     const auto words = static_cast<std::uint32_t>(options_.entry / 8);
-    return 8 * (std::uint64_t{1} + below(structure_draw(options_.seed, kSize, value.value), words));
+    return 8 * (1 + below(drawn(kSize, value.value), words));
   }
 
+  std::uint32_t home_rank_of(std::uint64_t entry) const {
+    return below(drawn(kHomeRank, key_of(entry)), spec_.multicast.ranks);
+  }
   std::uint32_t target_of(std::uint32_t client, std::uint32_t i, std::uint64_t entry) const {
     const std::uint32_t ranks = spec_.multicast.ranks;
-    if (table_) return below(structure_draw(options_.seed, kHomeRank, key_of(entry)), ranks);
+    if (table_) return home_rank_of(entry);
     const std::uint32_t rank = rank_of(client);
     if (is_local()) return rank;
     if (options_.queues == QueueHosts::kOne) return 0;
-    if (may_be_own()) return below(structure_draw(options_.seed, kTarget, rank, i), ranks);
-    const std::uint32_t other =
-        below(structure_draw(options_.seed, kTarget, rank, i), spec_.multicast.ranks - 1);
+    if (may_be_own()) return below(drawn(kTarget, rank, i), ranks);
+    const std::uint32_t other = below(drawn(kTarget, rank, i), ranks - 1);
     return other + (other >= rank ? 1 : 0);
   }
 
   void count_and_size() {
-    std::vector<std::uint64_t> count(spec_.multicast.ranks, 0);
-    for (const Element& e : elements_) ++count[e.target];
-    for (std::size_t r = 0; r < count.size() && !writes(); ++r) {
-      out_.parts[r].given.reserve(count[r]);
+    for (std::size_t r = 0; r < in_part_.size() && !writes(); ++r) {
+      out_.parts[r].given.reserve(in_part_[r]);
     }
-    const auto fullest = std::max_element(count.begin(), count.end());
-    const auto rank = fullest - count.begin();
+    const auto fullest = std::max_element(in_part_.begin(), in_part_.end());
+    const auto rank = fullest - in_part_.begin();
     const bool reused = !table_ && options_.work == StructureWork::kBoth && options_.phases == 1 &&
                         !by_call() && options_.level != Promise::kChecksum;
     const std::uint64_t needed =
@@ -282,42 +288,52 @@ class Workload {
   // what calls do.
   void place_elements() {
     const bool given = !writes();
-    if (!given && !by_call() && !is_local()) {
-      if (table_) place_homes();
-      return;
-    }
+    if (!given && !by_call() && !is_local()) return;
+    // One-sided operations on a table begin at the element's home, wherever it is.
+    if (!table_ || by_call()) places_.resize(values_.size());
     std::vector<std::uint64_t> next(spec_.multicast.ranks, 0);
     std::vector<std::vector<bool>> taken(table_ ? spec_.multicast.ranks : 0);
-    const auto place = [&](Element& e) {
+    const auto place = [&](const Element& e) {
+      std::uint64_t at = 0;
       if (!table_) {
-        e.place = next[e.target]++ % out_.slots;
+        at = next[e.target]++ % out_.slots;
       } else {
         std::vector<bool>& part = taken[e.target];
-        part.resize(out_.slots);
-        e.place = e.home;
-        while (part[e.place]) e.place = (e.place + 1) % out_.slots;
-        part[e.place] = true;
+        if (part.empty()) part.resize(out_.slots);
+        at = home_of(e);
+        while (part[at]) at = at + 1 == out_.slots ? 0 : at + 1;
+        part[at] = true;
       }
-      if (given) out_.parts[e.target].given.push_back({e.place, e.value, e.bytes});
+      if (!places_.empty()) places_[e.number] = at;
+      if (given) out_.parts[e.target].given.push_back({at, e.value, size_of(e.value)});
     };
-    if (table_) place_homes();
     if (!table_ && !given) {  // as calls come, about
       for (std::uint32_t i = 0; i < options_.operations; ++i) {
         for (std::uint32_t c = 0; c < clients_; ++c) place(element(c, i));
       }
     } else {
-      for (Element& e : elements_) place(e);
+      for (std::uint32_t c = 0; c < clients_; ++c) {
+        for (std::uint32_t i = 0; i < options_.operations; ++i) place(element(c, i));
+      }
     }
   }
-  void place_homes() {
-    for (Element& e : elements_) {
-      e.home = structure_draw(options_.seed, kHomeSlot, key_of(e.entry)) % out_.slots;
-    }
+  std::uint64_t home_of(const Element& e) const {
+    return drawn(kHomeSlot, key_of(e.entry)) % out_.slots;
+  }
+
+  // structure_draw() with the spec's seed, of which the first half is there already.
+  std::uint64_t drawn(Site site, std::uint64_t b, std::uint64_t c = 0) const {
+    return mixed(mixed(of_site_[site] + b) + c);
   }
 
   std::uint32_t rank_of(std::uint32_t client) const { return first_client_ + client; }
-  Element& element(std::uint32_t client, std::uint32_t i) {
-    return elements_[std::size_t{client} * options_.operations + i];
+  std::size_t number_of(std::uint32_t client, std::uint32_t i) const {
+    return std::size_t{client} * options_.operations + i;
+  }
+  Element element(std::uint32_t client, std::uint32_t i) const {
+    const std::size_t number = number_of(client, i);
+    const std::uint64_t entry = entry_of(values_[number]);
+    return {number, values_[number], target_of(client, i, entry), entry};
   }
 
   StructureOp& add(std::uint32_t client, const Element& e, StructureAccess access) {
@@ -326,12 +342,13 @@ class Workload {
     op.index = out_.ops.empty() || out_.ops.back().rank != op.rank ? 0 : out_.ops.back().index + 1;
     op.access = access;
     op.target = RankId(e.target);
-    op.structure = table_ ? 0 : e.target;
     op.value = e.value;
-    op.entry = e.entry;
-    op.bytes = e.bytes;
-    op.home = e.home;
-    op.place = e.place;
+    op.bytes = size_of(e.value);
+    if (!places_.empty()) {
+      op.slot = places_[e.number];
+    } else if (table_) {
+      op.slot = home_of(e);
+    }
     out_.ops.push_back(op);
     return out_.ops.back();
   }
@@ -341,35 +358,40 @@ class Workload {
         .level = options_.level;
   }
 
-  void add_read(std::uint32_t client, std::uint32_t i, std::uint32_t phase) {
+  void add_read(std::uint32_t client, std::uint32_t i, std::uint8_t phase) {
     StructureOp& op = add(client, table_ ? sought(client, i) : element(client, i),
                           table_ ? StructureAccess::kFind : StructureAccess::kPop);
     op.level = options_.level == Promise::kWrite ? Promise::kRead : options_.level;
     op.phase = phase;
     if (table_ || by_call() || is_local()) return;
     op.value = ValueId::none();
-    op.bytes = options_.entry;
+    op.bytes = static_cast<std::uint32_t>(options_.entry);
   }
 
   // What a find looks for: any other rank's key, or of the client's own so far where others are not
   // sure to be there.
-  const Element& sought(std::uint32_t client, std::uint32_t i) {
+  Element sought(std::uint32_t client, std::uint32_t i) const {
     const bool own = options_.work == StructureWork::kBoth && options_.phases == 1;
-    if (!own) __builtin_prefetch(&any_element(draw_sought(client, i + kLookAhead, 0)));
+    if (!own) __builtin_prefetch(&values_[any_number(draw_sought(client, i + kLookAhead, 0))]);
     for (std::uint64_t k = 0; k < kMostSought; ++k) {
       const std::uint64_t draw = draw_sought(client, i, k);
       if (own) return element(client, below(draw, i + 1));
-      const Element& e = any_element(draw);
+      const Element e = table_element(any_number(draw));
       if (e.target != rank_of(client) || may_be_own()) return e;
     }
     return element(client, i);
   }
 
   std::uint64_t draw_sought(std::uint32_t client, std::uint32_t i, std::uint64_t k) const {
-    return structure_draw(options_.seed, kSought, rank_of(client), i * kMostSought + k);
+    return drawn(kSought, rank_of(client), i * kMostSought + k);
   }
-  const Element& any_element(std::uint64_t draw) const {
-    return elements_[below(draw, static_cast<std::uint32_t>(elements_.size()))];
+  std::size_t any_number(std::uint64_t draw) const {
+    return below(draw, static_cast<std::uint32_t>(values_.size()));
+  }
+  // Of a table, where the entry alone says where it is at home.
+  Element table_element(std::size_t number) const {
+    const std::uint64_t entry = entry_of(values_[number]);
+    return {number, values_[number], home_rank_of(entry), entry};
   }
 
   static constexpr std::uint64_t kMostSought = 64;  // draws of one find
@@ -379,7 +401,11 @@ class Workload {
   const bool table_;
   std::uint32_t clients_ = 0;
   std::uint32_t first_client_ = 0;
-  std::vector<Element> elements_;  // by client and index
+  std::array<std::uint64_t, kSize + 1> of_site_{};
+  std::vector<ValueId> values_;         // of elements, by client and index
+  std::vector<std::uint64_t> in_part_;  // by rank: how many elements have it for a target
+  // By client and index, where it is known before the run: where the element stands.
+  std::vector<std::uint64_t> places_;
   StructureWorkload out_;
 };
 
@@ -395,11 +421,7 @@ std::uint64_t structure_draw(std::uint64_t seed, std::uint64_t a, std::uint64_t 
   return mixed(mixed(mixed(mixed(seed) + a) + b) + c);
 }
 
-std::uint64_t entry_of(ValueId value) {
-  std::array<std::byte, 8> bytes{};
-  write_value(value, 0, bytes);
-  return std::bit_cast<std::uint64_t>(bytes);
-}
+std::uint64_t entry_of(ValueId value) { return value_word(value, 0); }
 
 StructureWorkload table_workload(const Spec& spec) { return Workload(spec, true).run(); }
 

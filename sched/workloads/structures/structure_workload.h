@@ -26,7 +26,4 @@ StructureWorkload queue_workload(const Spec& spec);
 std::uint64_t structure_draw(std::uint64_t seed, std::uint64_t a, std::uint64_t b,
                              std::uint64_t c = 0);
 
-/// The first word of a value.
-std::uint64_t entry_of(ValueId value);
-
 }  // namespace slackline::sched

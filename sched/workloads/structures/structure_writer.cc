@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "sched/prefetch.h"
 #include "sched/workloads/structures/queue.h"
 
 namespace slackline::sched {
@@ -35,12 +36,11 @@ StructureProgram StructureWriter::run() {
   writer_.set_title(format_spec(spec_));
   const std::uint64_t ops = structure_ops(spec_);
   writer_.expect(ops, ops);
-  for (const StructureOp& op : out_.ops) {
-    while (first_of_.size() <= op.rank.value) {
-      first_of_.push_back(static_cast<std::uint32_t>(&op - out_.ops.data()));
-    }
+  for (std::uint32_t r = 0; r <= spec_.multicast.ranks; ++r) {
+    const auto first = std::ranges::lower_bound(out_.ops, RankId(r), {}, &StructureOp::rank);
+    first_of_.push_back(static_cast<std::uint32_t>(first - out_.ops.begin()));
   }
-  first_of_.resize(spec_.multicast.ranks + 1, static_cast<std::uint32_t>(out_.ops.size()));
+  at_targets_.resize(std::size_t{spec_.multicast.ranks} * kSharedSlices);
   if (by_call()) find_senders();
   reserve();
   add_memory();
@@ -143,6 +143,7 @@ void StructureWriter::add_program(RankId rank) {
   bool passed = !two_phases_;
   for (std::uint32_t i = phase_begin; i < end; ++i) {
     StructureOp& op = out_.ops[i];
+    prefetch_ahead(&op);
     if (!passed && op.phase == 1) {
       passed = true;
       pass_barrier(i);
@@ -237,6 +238,7 @@ void StructureWriter::add_facts() {
   for (std::uint32_t r = 0; r < spec_.multicast.ranks; ++r) {
     if (by_call()) writer_.add_pre({mark(RankId(r)), mark_value, 0});
     for (const StructurePart::Given& given : out_.parts[r].given) {
+      prefetch_ahead(&given);
       writer_.add_pre({{out_.parts[r].entries, given.place * slot_bytes(),
                         options_.level == Promise::kChecksum ? slot_bytes() : given.bytes},
                        given.value,
@@ -245,6 +247,7 @@ void StructureWriter::add_facts() {
   }
   std::map<std::pair<RankId, RankId>, std::uint32_t> calls;
   for (const StructureOp& op : out_.ops) {
+    prefetch_ahead(&op);
     const bool wrote = is_write(op.access);
     if (!by_call()) {
       if (wrote) writer_.add_pre({source(op, written_bytes(op)), op.value, 0});
@@ -269,7 +272,7 @@ void StructureWriter::add_facts() {
 }
 
 Slice StructureWriter::entry_slice(const StructureOp& op) const {
-  return {part(op.target).entries, slot_bytes() * op.place, op.bytes};
+  return {part(op.target).entries, slot_bytes() * op.slot, op.bytes};
 }
 
 Slice StructureWriter::source(const StructureOp& op, std::uint64_t bytes) const {
@@ -285,23 +288,33 @@ ChannelId StructureWriter::channel_of(const StructureOp& op) {
   return writer_.channel(op.rank, op.target, op.index % out_.in_flight);
 }
 
+// Operations say what they act on by their arguments, mostly, and name the same slice.
+SliceRange StructureWriter::at_target(const StructureOp& op, const Slice& slice) {
+  const std::size_t place = (slice.buffer.value + slice.offset / 8) % kSharedSlices;
+  SharedSlice& shared = at_targets_[kSharedSlices * op.target.value + place];
+  if (shared.at.count == 0 || shared.slice != slice) shared = {slice, writer_.add_slice(slice)};
+  return shared.at;
+}
+
 OpId StructureWriter::add_atomic(OpKind kind, const StructureOp& op, const Slice& word,
                                  const OpArguments& arguments, OpId after) {
-  const SliceRange at = writer_.add_slice(word);
+  const SliceRange at = at_target(op, word);
   return writer_.add(writer_.op(kind, place_of(op), channel_of(op), at, at), arguments, {after});
 }
 
 OpId StructureWriter::add_put(const StructureOp& op, const Slice& to, const OpArguments& arguments,
                               OpId after) {
   const Slice from = source(op, to.bytes);
-  return writer_.add(writer_.op(OpKind::kPut, place_of(op), channel_of(op), from, to), arguments,
-                     {after});
+  return writer_.add(
+      writer_.op(OpKind::kPut, place_of(op), channel_of(op), from, at_target(op, to)), arguments,
+      {after});
 }
 
 OpId StructureWriter::add_get(const StructureOp& op, const Slice& from, const Slice& to,
                               const OpArguments& arguments, OpId after) {
-  return writer_.add(writer_.op(OpKind::kGet, place_of(op), channel_of(op), from, to), arguments,
-                     {after});
+  return writer_.add(
+      writer_.op(OpKind::kGet, place_of(op), channel_of(op), at_target(op, from), to), arguments,
+      {after});
 }
 
 void StructureWriter::add_retry(OpId entry, std::uint32_t count, std::uint64_t attempts) {

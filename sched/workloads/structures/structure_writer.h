@@ -66,10 +66,16 @@ class StructureWriter {
     ValueId ticket;  // of the first call; the others follow
     OpId last;       // what the handler before did last
   };
+  struct SharedSlice {  // that several operations name
+    Slice slice;
+    SliceRange at;
+  };
+  static constexpr std::size_t kSharedSlices = 8;  // of a target
   // The number of a channel beside those of requests.
   static constexpr std::uint32_t kReplies = 0xffffffffu;
 
   ChannelId channel_of(const StructureOp& op);
+  SliceRange at_target(const StructureOp& op, const Slice& slice);
   void reserve();
   void add_memory();
   void find_senders();
@@ -105,6 +111,7 @@ class StructureWriter {
   std::vector<std::uint32_t> first_of_;                  // by rank: its operations in out_.ops
   std::vector<std::vector<std::uint32_t>> incoming_;     // by rank: calls to it
   std::map<std::pair<RankId, RankId>, Sender> senders_;  // by target, caller
+  std::vector<SharedSlice> at_targets_;                  // by target, some places each
   std::vector<BufferId> sources_;
   std::vector<BufferId> marks_;
   std::vector<BufferId> mails_;

@@ -145,7 +145,7 @@ TEST(StructureDefects, EveryByteOfAnEntryCounts) {
       std::uint64_t at = write ? 0 : op.index * stride;
       std::uint64_t word = 0;
       const auto read = [&] { std::memcpy(&word, bytes.data() + at, 8); };
-      for (read(); write && word != op.entry; read()) at += stride;
+      for (read(); write && word != op.entry(); read()) at += stride;
       if (write || op.value.valid()) {
         if (op.bytes > 8) {
           bytes[at + op.bytes - 1] ^= std::byte{1};
@@ -229,9 +229,9 @@ TEST(StructureDefects, AnEntryThatProbingDoesNotReach) {
   Corrupted c("hash-table:ranks=2,operations=4,clients=1,op=insert,slots=64");
   const sched::StructureOp& op = c.program.ops.front();
   const sched::StructurePart& part = c.program.parts[op.target.value];
-  std::uint64_t at = op.home;
-  while (c.word(part.entries, at) != op.entry) at = (at + 1) % 64;
-  const std::uint64_t away = (op.home + 63) % 64;
+  std::uint64_t at = op.slot;
+  while (c.word(part.entries, at) != op.entry()) at = (at + 1) % 64;
+  const std::uint64_t away = (op.slot + 63) % 64;
   ASSERT_EQ(c.word(part.entries, away), 0u);
   std::swap(c.word(part.entries, at), c.word(part.entries, away));
   std::swap(c.word(part.flags, at), c.word(part.flags, away));

@@ -65,10 +65,10 @@ struct Stands {
 Stands at_home(Structure& run) {
   for (const StructureOp& op : run.program.ops) {
     const StructurePart& part = run.part(op.target.value);
-    if (run.word(part.entries, op.home) != op.entry) continue;
-    for (std::uint64_t free = op.home + 1; free < run.program.slots; ++free) {
+    if (run.word(part.entries, op.slot) != op.entry()) continue;
+    for (std::uint64_t free = op.slot + 1; free < run.program.slots; ++free) {
       if (run.word(part.entries, free) != 0) continue;
-      return {&op, part.entries, part.flags, op.target.value, op.home, free};
+      return {&op, part.entries, part.flags, op.target.value, op.slot, free};
     }
   }
   return {};
@@ -85,10 +85,10 @@ TEST(TableFindings, AreToldSlotBySlot) {
     Structure run(kInserts);
     const Stands s = at_home(run);
     ASSERT_NE(s.op, nullptr);
-    run.word(s.entries, s.free) = s.op->entry;
+    run.word(s.entries, s.free) = s.op->entry();
     const auto found = run.contents();
     EXPECT_EQ(texts(found), (Texts{fmt::format("twice: {} is in rank {}'s slot {}, a second time",
-                                               describe_entry(s.op->entry), s.rank, s.free),
+                                               describe_entry(s.op->entry()), s.rank, s.free),
                                    flag(s, s.free, "0x0", "0x1")}));
     EXPECT_EQ(found.front().op, s.op->first);
     EXPECT_EQ(found.back().op, OpId::none());
@@ -119,7 +119,7 @@ TEST(TableFindings, AreToldSlotBySlot) {
     const auto found = run.contents();
     EXPECT_EQ(texts(found), (Texts{flag(s, s.slot, "0x1", "0x0"),
                                    fmt::format("lost: {} is not in rank {}'s part",
-                                               describe_entry(s.op->entry), s.rank)}));
+                                               describe_entry(s.op->entry()), s.rank)}));
     EXPECT_EQ(found.back().op, s.op->first);
     // Nothing is said of a part that was not kept.
     EXPECT_EQ(texts(run.contents(s.entries)), Texts());
@@ -131,8 +131,8 @@ const StructureOp* alone(Structure& run) {
   const std::uint64_t slots = run.program.slots;
   for (const StructureOp& op : run.program.ops) {
     const sched::BufferId entries = run.part(op.target.value).entries;
-    if (run.word(entries, op.home) == op.entry && run.word(entries, (op.home + 1) % slots) == 0 &&
-        run.word(entries, (op.home + slots - 1) % slots) == 0) {
+    if (run.word(entries, op.slot) == op.entry() && run.word(entries, (op.slot + 1) % slots) == 0 &&
+        run.word(entries, (op.slot + slots - 1) % slots) == 0) {
       return &op;
     }
   }
@@ -147,21 +147,21 @@ TEST(TableFindings, AnEntryIsReachedFromItsHome) {
     const StructureOp* op = alone(run);
     ASSERT_NE(op, nullptr);
     const StructurePart& part = run.part(op->target.value);
-    const std::uint64_t away = (op->home + by) % 64;
-    std::swap(run.word(part.entries, op->home), run.word(part.entries, away));
-    std::swap(run.word(part.flags, op->home), run.word(part.flags, away));
+    const std::uint64_t away = (op->slot + by) % 64;
+    std::swap(run.word(part.entries, op->slot), run.word(part.entries, away));
+    std::swap(run.word(part.flags, op->slot), run.word(part.flags, away));
     const auto found = run.contents();
     EXPECT_EQ(texts(found),
               (Texts{fmt::format("unreachable: {} is in rank {}'s slot {}, but slot {} on the way "
                                  "from its home is free",
-                                 describe_entry(op->entry), op->target.value, away, op->home)}));
+                                 describe_entry(op->entry()), op->target.value, away, op->slot)}));
     EXPECT_EQ(found.front().op, op->first);
     if (by != 1) continue;
     // A flag alone holds a slot: somebody writes there.
-    run.word(part.flags, op->home) = sched::kTaken;
+    run.word(part.flags, op->slot) = sched::kTaken;
     EXPECT_EQ(texts(run.contents()),
               (Texts{fmt::format("flag: the flag of rank {}'s slot {} is 0x1; expected 0x0",
-                                 op->target.value, op->home)}));
+                                 op->target.value, op->slot)}));
   }
 }
 
@@ -192,7 +192,7 @@ TEST(TableFindings, FindsBringWhatTheyLookedFor) {
   const StructureOp& op = run.program.ops[2];
   EXPECT_EQ(texts(found), (Texts{fmt::format("wrong: rank 1's find (operation 2) of {} brought "
                                              "{:#x}",
-                                             describe_entry(op.entry), was ^ 0x10)}));
+                                             describe_entry(op.entry()), was ^ 0x10)}));
   EXPECT_EQ(found.front().op, op.first);
   // Where what landed was not kept, the trace says what was fetched; without that, nothing does.
   EXPECT_EQ(texts(run.contents(landing)), Texts());
@@ -211,11 +211,11 @@ TEST(TableFindings, ByCallEveryEntryHasItsPlace) {
   std::uint64_t free = 0;
   while (run.word(part.entries, free) != 0) ++free;
   ASSERT_LT(free, run.program.slots);
-  std::swap(run.word(part.entries, op.place), run.word(part.entries, free));
+  std::swap(run.word(part.entries, op.slot), run.word(part.entries, free));
   const auto found = run.contents();
   EXPECT_EQ(texts(found),
             (Texts{fmt::format("unreachable: {} is in rank {}'s slot {}, not at its place",
-                               describe_entry(op.entry), op.target.value, free)}));
+                               describe_entry(op.entry()), op.target.value, free)}));
   EXPECT_EQ(found.front().op, op.first);
 }
 
@@ -265,7 +265,7 @@ TEST(QueueFindings, PointersCountWhatWasDone) {
 
 TEST(QueueFindings, PlacesAreToldInTheirOrder) {
   const auto key = [](const Structure& run, std::size_t op) {
-    return describe_entry(run.program.ops[op].entry);
+    return describe_entry(run.program.ops[op].entry());
   };
   const std::string queue = "rank 0's queue: ";
   {
@@ -320,11 +320,11 @@ TEST(QueueFindings, PlacesAreToldInTheirOrder) {
 TEST(QueueFindings, ByCallEveryElementHasItsPlace) {
   const std::string spec = "queue:ranks=2,operations=4,clients=1,via=am,op=push";
   const auto key = [](const Structure& run, std::size_t op) {
-    return describe_entry(run.program.ops[op].entry);
+    return describe_entry(run.program.ops[op].entry());
   };
   Structure swapped(spec);
-  std::swap(swapped.word(swapped.part(0).entries, swapped.program.ops[1].place),
-            swapped.word(swapped.part(0).entries, swapped.program.ops[2].place));
+  std::swap(swapped.word(swapped.part(0).entries, swapped.program.ops[1].slot),
+            swapped.word(swapped.part(0).entries, swapped.program.ops[2].slot));
   Texts found = texts(swapped.contents());
   Texts expected = {"lost: rank 0's queue: " + key(swapped, 1) + " is not there",
                     "lost: rank 0's queue: " + key(swapped, 2) + " is not there"};
@@ -332,7 +332,7 @@ TEST(QueueFindings, ByCallEveryElementHasItsPlace) {
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(found, expected);
   Structure foreign(spec);
-  const std::uint64_t place = foreign.program.ops[3].place;
+  const std::uint64_t place = foreign.program.ops[3].slot;
   foreign.word(foreign.part(0).entries, place) = 99;
   EXPECT_EQ(texts(foreign.contents()),
             (Texts{fmt::format("foreign: rank 0's queue: place {} holds key 0x00000063, which "
@@ -509,9 +509,9 @@ TEST(StructureOverlaps, AreTheSameAsFoundPairByPair) {
     std::uint32_t slot = 0;
     for (StructureOp& op : run.program.ops) {
       op.level = below(8) == 0 ? static_cast<sched::Promise>(below(5)) : usual;
-      op.access = below(4) == 0 ? sched::StructureAccess::kFind : sched::StructureAccess::kInsert;
+      op.access = below(4) == 0 ? sched::StructureAccess::kPop : sched::StructureAccess::kPush;
       op.index = slot;
-      op.structure = below(8) == 0 ? 1 : 0;
+      op.target = RankId(below(8) == 0 ? 1 : 0);
       op.after = OpId(slot++);
       op.last = OpId(slot++);
       const double begin_s = below(30);
@@ -524,7 +524,7 @@ TEST(StructureOverlaps, AreTheSameAsFoundPairByPair) {
     for (const std::uint32_t structure : {0u, 1u}) {
       Structure part = run;
       std::erase_if(part.program.ops,
-                    [&](const StructureOp& op) { return op.structure != structure; });
+                    [&](const StructureOp& op) { return op.structure() != structure; });
       for (const std::string& pair : overlaps_by_pairs(part.program, part.ran.trace)) {
         expected.push_back(pair);
       }

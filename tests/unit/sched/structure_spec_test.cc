@@ -121,9 +121,9 @@ TEST(StructureWorkload, TargetsOtherRanksAndKeysAreDistinct) {
   std::vector<int> at(7, 0);
   for (const StructureOp& op : workload.ops) {
     EXPECT_NE(op.target, op.rank);
-    EXPECT_TRUE(keys.insert(key_of(op.entry)).second);
-    EXPECT_LT(op.home, workload.slots);
-    EXPECT_NE(op.entry, 0u);
+    EXPECT_TRUE(keys.insert(key_of(op.entry())).second);
+    EXPECT_LT(op.slot, workload.slots);
+    EXPECT_NE(op.entry(), 0u);
     ++at[op.target.value];
   }
   for (const int count : at) EXPECT_NEAR(count, 200, 60);
