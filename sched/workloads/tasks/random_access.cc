@@ -170,8 +170,9 @@ class Delegates : public Accesses {
       : Accesses(spec, words_of(spec).bytes_per_rank()),
         words_(words_of(spec)),
         read_(std::size_t{spec.multicast.ranks} * task_.tasks) {
-    program_.memory().expect_values(std::uint64_t{spec.multicast.ranks} * o_.accesses +
-                                    words_.count());
+    const std::uint64_t accesses = std::uint64_t{spec.multicast.ranks} * o_.accesses;
+    program_.memory().expect_values(accesses + words_.count());
+    if (words_.count() <= accesses) by_word_.resize(words_.count());
   }
 
   void run(TaskId task) override {
@@ -182,7 +183,7 @@ class Delegates : public Accesses {
     if (!k) return program_.finish(task);
     const std::uint32_t rank = program_.rank_of(task);
     const std::uint64_t word = words_.access(rank, *k).word;
-    states_.look_ahead(word);  // if the handler comes soon
+    look_ahead(word);  // if the handler comes soon
     program_.compute(task, task_.work);
     const Slice record = memory.take(rank, task_.record);
     const TaskMemory::Value value = memory.add_value(record);
@@ -190,9 +191,7 @@ class Delegates : public Accesses {
     program_.delegate(task, words_.home(word).rank, 0, word << 32 | value, record);
   }
 
-  void look_ahead(const TaskMessage& message) const override {
-    states_.look_ahead(message.argument >> 32);
-  }
+  void look_ahead(const TaskMessage& message) const override { look_ahead(message.argument >> 32); }
 
   void handle(const TaskMessage& message, OpId after) override {
     const std::uint64_t word = message.argument >> 32;
@@ -233,15 +232,16 @@ class Delegates : public Accesses {
     OpId last;  // handler that changed it
     TaskMemory::Sum sum = 0;
     TaskMemory::Value written = 0;
+    bool touched = false;
   };
   struct HashOfWord {
     std::uint64_t operator()(std::uint64_t word) const { return mixed(word); }
   };
   // Until another word is asked for.
   State& state_of(std::uint64_t word) {
-    const auto found = states_.find_or_add(word);
-    State& state = found.number;
-    if (!found.fresh) return state;
+    State& state = by_word_.empty() ? states_.find_or_add(word).number : by_word_[word];
+    if (state.touched) return state;
+    state.touched = true;
     touched_.push_back(word);
     if (o_.access != Delegate::kWrite) {
       state.sum = program_.memory().add_sum(slice_of(words_.home(word)));
@@ -249,7 +249,14 @@ class Delegates : public Accesses {
     return state;
   }
 
+  void look_ahead(std::uint64_t word) const {
+    if (by_word_.empty()) return states_.look_ahead(word);
+    __builtin_prefetch(&by_word_[word]);
+  }
+
   const AccessedWords words_;
+  // Of each word that is accessed: by word, or where few of them are, by hash.
+  std::vector<State> by_word_;
   base::FlatIndex<std::uint64_t, HashOfWord, State> states_;
   std::vector<std::uint64_t> touched_;                  // the words, in the order of their states
   std::vector<std::optional<TaskMemory::Value>> read_;  // by task: what it is reading

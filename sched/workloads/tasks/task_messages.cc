@@ -55,8 +55,9 @@ SliceRange TaskProgram::mark_of(std::uint32_t rank) {
 
 std::uint32_t TaskProgram::new_message(const TaskMessage& message) {
   const std::uint32_t id = base::take_slot(messages_, free_messages_);
-  messages_[id] = {};
-  messages_[id].message = message;
+  Travelling fresh;
+  fresh.message = message;
+  messages_[id] = fresh;
   return id;
 }
 
@@ -217,19 +218,20 @@ void TaskProgram::take_in(std::uint32_t write) {
 }
 
 void TaskProgram::deliver(std::uint32_t id, const Slice& record, OpId after) {
-  Travelling m = messages_[id];
+  TaskMessage message = messages_[id].message;
+  const bool reply = messages_[id].reply;
   free_messages_.push_back(id);
-  m.message.record = record;
-  if (m.reply) {
-    TaskState& state = task_states_[m.message.task];
-    state.after.assign(1, after);
+  message.record = record;
+  if (reply) {
+    TaskState& state = task_states_[message.task];
+    state.after.set(after);
     state.result = record;
-    if (m.message.kind == kStealing) receive_work(m.message.task, m.message.argument, after);
-    push(m.message.dst, {What::kTask, m.message.task});
-  } else if (m.message.kind == kStealing) {
-    give_work(m.message, after);
+    if (message.kind == kStealing) receive_work(message.task, message.argument, after);
+    push(message.dst, {What::kTask, message.task});
+  } else if (message.kind == kStealing) {
+    give_work(message, after);
   } else {
-    pattern_.handle(m.message, after);
+    pattern_.handle(message, after);
   }
 }
 

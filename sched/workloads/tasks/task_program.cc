@@ -164,8 +164,8 @@ OpId TaskProgram::planned(OpId op, std::span<const OpId> after, When cost) {
 
 void TaskProgram::then(TaskId task, OpId op, When cost) {
   TaskState& state = task_states_[task];
-  planned(op, state.after, cost);
-  state.after.assign(1, op);
+  planned(op, state.after.all(), cost);
+  state.after.set(op);
 }
 
 void TaskProgram::compute(TaskId task, Time time) {
@@ -178,9 +178,9 @@ void TaskProgram::local(TaskId task, OpKind kind, std::span<const Slice> reads,
 }
 
 OpId TaskProgram::last_of(TaskId task) {
-  const std::vector<OpId>& after = task_states_[task].after;
-  if (after.size() > 1) then(task, out_.join(place(rank_of(task))));
-  return after.empty() ? OpId::none() : after.front();
+  const OpList& after = task_states_[task].after;
+  if (after.all().size() > 1) then(task, out_.join(place(rank_of(task))));
+  return after.all().empty() ? OpId::none() : after.all().front();
 }
 
 void TaskProgram::spawn(TaskId task, TaskWork work) {
@@ -198,10 +198,7 @@ std::optional<TaskWork> TaskProgram::take_work(TaskId task) {
   if (core.pool.empty()) return std::nullopt;
   const TaskWork work = core.pool.back();
   core.pool.pop_back();
-  std::vector<OpId>& after = task_states_[task].after;
-  if (work.after.valid() && std::find(after.begin(), after.end(), work.after) == after.end()) {
-    after.push_back(work.after);
-  }
+  if (work.after.valid()) task_states_[task].after.add(work.after);
   return work;
 }
 
@@ -219,7 +216,7 @@ void TaskProgram::wake_idle(std::uint32_t rank) {
   }
 }
 
-void TaskProgram::finish(TaskId task) { task_states_[task].after = {}; }
+void TaskProgram::finish(TaskId task) { task_states_[task].after.clear(); }
 
 void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
                            std::uint64_t argument, const Slice& record) {
@@ -228,7 +225,7 @@ void TaskProgram::delegate(TaskId task, std::uint32_t dst, std::uint32_t kind,
   made.slices = out_.add_slice(record, RankId(rank_of(task)));
   made.bytes = record.bytes;
   made.own_mark = true;
-  send(rank_of(task), id, task_states_[task].after);
+  send(rank_of(task), id, task_states_[task].after.all());
 }
 
 void TaskProgram::call(std::uint32_t rank, OpId after, const TaskMessage& message) {
@@ -252,7 +249,8 @@ void TaskProgram::release_barrier() {
   for (std::uint32_t c = 0; c < ranks_; ++c) {
     std::vector<OpId> came;
     for (TaskId t = c * tasks_; t < (c + 1) * tasks_; ++t) {
-      came.insert(came.end(), task_states_[t].after.begin(), task_states_[t].after.end());
+      const auto after = task_states_[t].after.all();
+      came.insert(came.end(), after.begin(), after.end());
     }
     through[c] = planned(out_.join(place(c)), came);
   }
@@ -263,7 +261,7 @@ void TaskProgram::release_barrier() {
   pattern_.passed_barrier();
   const When over = events_.now() + way.rounds() * (kPlanPost + kPlanLatency);
   for (TaskId t = 0; t < task_states_.size(); ++t) {
-    task_states_[t].after.assign(1, through[rank_of(t)]);
+    task_states_[t].after.set(through[rank_of(t)]);
     at(over, What::kTask, t);
   }
 }

@@ -28,6 +28,7 @@
 #include "sched/program_writer.h"
 #include "sched/workloads/tasks/context_cache.h"
 #include "sched/workloads/tasks/end_points.h"
+#include "sched/workloads/tasks/op_list.h"
 #include "sched/workloads/tasks/plan_queue.h"
 #include "sched/workloads/tasks/task_memory.h"
 #include "sched/workloads/tasks/task_options.h"
@@ -172,10 +173,12 @@ class TaskProgram {
     bool rested = false;
   };
   struct TaskState {
-    std::vector<OpId> after;   // what its next operation waits for
-    std::vector<OpId> before;  // what its transfers wait for…
-    std::vector<OpId> begun;   // …and those it has begun
+    OpList after;  // what its next operation waits for
     Slice result;
+  };
+  struct Transfers {           // of a task
+    std::vector<OpId> before;  // what they wait for
+    std::vector<OpId> begun;
   };
   // A message under way. Its slices have a mark behind the record, unless it ends in its own.
   struct Travelling {
@@ -260,6 +263,7 @@ class TaskProgram {
   std::vector<Core> cores_;
   std::vector<ContextCache> contexts_;  // by core
   std::vector<TaskState> task_states_;
+  std::vector<Transfers> transfers_;  // by task, once there are any
   std::vector<Travelling> messages_;
   std::vector<std::uint32_t> free_messages_;
   std::vector<Write> writes_;

@@ -1,5 +1,7 @@
 // Gets and puts of the tasks of sched/workloads/tasks/task_program.h.
 
+#include <utility>
+
 #include "sched/operands.h"
 #include "sched/workloads/tasks/task_program.h"
 
@@ -8,13 +10,17 @@ namespace slackline::sched {
 // Transfers of a run all wait for what came before it, not for each other.
 void TaskProgram::transfer(TaskId task, OpKind kind, std::uint32_t rank, const Slice& from,
                            const Slice& to) {
-  TaskState& state = task_states_[task];
-  if (state.begun.empty()) state.before = state.after;
+  if (transfers_.empty()) transfers_.resize(task_states_.size());
+  Transfers& own = transfers_[task];
+  if (own.begun.empty()) {
+    const auto after = task_states_[task].after.all();
+    own.before.assign(after.begin(), after.end());
+  }
   const std::uint32_t here_rank = rank_of(task);
   const bool local = rank == here_rank;
   const ChannelId channel = local ? ChannelId() : link(here_rank, rank).channel;
   const Op op = out_.op(local ? OpKind::kCopy : kind, place(here_rank), channel, from, to);
-  state.begun.push_back(planned(out_.add(op), state.before, local ? 0 : kPlanPost));
+  own.begun.push_back(planned(out_.add(op), own.before, local ? 0 : kPlanPost));
 }
 
 void TaskProgram::begin_get(TaskId task, std::uint32_t rank, const Slice& from, const Slice& to) {
@@ -26,9 +32,9 @@ void TaskProgram::begin_put(TaskId task, std::uint32_t rank, const Slice& from, 
 }
 
 void TaskProgram::await(TaskId task) {
-  TaskState& state = task_states_[task];
-  if (!state.begun.empty()) state.after = std::move(state.begun);
-  state.begun.clear();
+  if (!transfers_.empty() && !transfers_[task].begun.empty()) {
+    task_states_[task].after.set(std::exchange(transfers_[task].begun, {}));
+  }
   at(here() + 2 * kPlanLatency, What::kTask, task);
 }
 
