@@ -38,12 +38,16 @@ TEST(OwnerRuns, GatherAsAStableSortDoes) {
       EXPECT_EQ(table[places.back()].number, i);
     }
     const std::size_t taken = table.size();
-    runs.gather(table);
+    std::vector<std::uint32_t> seen;  // in the order in which they are in their place
+    runs.locate();
+    runs.gather(table, [&seen](Value& value) { seen.push_back(value.number++); });
     std::stable_sort(items.begin(), items.end(),
                      [](const Item& a, const Item& b) { return a.first < b.first; });
     ASSERT_EQ(table.size(), items.size());
+    ASSERT_EQ(seen.size(), items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
-      ASSERT_EQ(Item(table[i].owner, table[i].number), items[i]) << "owners " << owners;
+      ASSERT_EQ(Item(table[i].owner, seen[i]), items[i]) << "owners " << owners;
+      ASSERT_EQ(table[i].number, items[i].second + 1) << "changed where it stands now";
       ASSERT_EQ(runs.gathered(places[items[i].second]), i);
     }
     std::sort(places.begin(), places.end());
