@@ -169,11 +169,13 @@ class Planner {
       return ranks;
     };
     const std::map<RankId, Bytes> posts = by_rank(schedule_.contract().post);
-    // Of a scatter each rank has other bytes of the root's in the end.
-    plan_.broadcast =
-        by_rank(schedule_.contract().pre).size() == 1 && posts.size() == schedule_.rank_count() &&
-        std::all_of(posts.begin(), posts.end(),
-                    [&](const auto& post) { return post.second == posts.begin()->second; });
+    // Of a scatter each rank has other bytes of the root's in the end. One rank alone is told
+    // nothing.
+    plan_.broadcast = schedule_.rank_count() > 1 && by_rank(schedule_.contract().pre).size() == 1 &&
+                      posts.size() == schedule_.rank_count() &&
+                      std::all_of(posts.begin(), posts.end(), [&](const auto& post) {
+                        return post.second == posts.begin()->second;
+                      });
   }
 
   // What stands in another buffer before would be garbage there, and what comes into one be lost:

@@ -122,6 +122,11 @@ TEST(MscclPlan, ABroadcastIsFromOneToAll) {
   EXPECT_FALSE(broadcast(from + "post 0[0+4] value 0\npost 3[8+4] value 0 at 4\n"));
 }
 
+TEST(MscclPlan, NothingIsBroadcastToOneselfAlone) {
+  EXPECT_FALSE(plan_msccl(compile(parse_spec("alltoall:ranks=1,bytes=8"))).broadcast);
+  EXPECT_TRUE(plan_msccl(compile(parse_spec("chain:ranks=2,bytes=8"))).broadcast);
+}
+
 TEST(MscclPlan, ChunksDivideEveryOffsetAndAllButTheLastSizes) {
   const auto chunk = [](const std::string& send, const std::string& recv) {
     return plan_msccl(read_text(two_ranks("rank 0\n0 send on 0 reads " + send +
