@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "machine/heap.h"
@@ -58,12 +59,9 @@ class ExecutionEvent {
 class EventQueue {
  public:
   void push(double time_s, ExecutionEvent event) {
-    std::uint32_t& recent = recent_[slot(time_s)];
-    if (recent < buckets_.size() && buckets_[recent].open && buckets_[recent].time_s == time_s) {
-      buckets_[recent].others.push_back(event);
-    } else {
-      recent = open(time_s, event);
-    }
+    const Recent recent = recent_[slot(time_s)];
+    if (recent.time_s != time_s) return open(time_s, event);
+    buckets_[recent.bucket].others.push_back(event);
   }
 
   bool empty() const { return heap_.empty(); }
@@ -103,7 +101,8 @@ class EventQueue {
         bucket.others.clear();
       }
       events.push_back(bucket.first);
-      bucket.open = false;
+      Recent& recent = recent_[slot(bucket.time_s)];
+      if (recent.bucket == index) recent.time_s = kNone_s;
       free_.push_back(index);
     }
   }
@@ -114,7 +113,10 @@ class EventQueue {
     double time_s = 0;
     ExecutionEvent first;
     std::vector<ExecutionEvent> others;
-    bool open = false;
+  };
+  struct Recent {
+    double time_s = kNone_s;
+    std::uint32_t bucket = 0;
   };
   struct Entry {
     double time_s;
@@ -124,13 +126,15 @@ class EventQueue {
     bool operator()(const Entry& a, const Entry& b) const { return a.time_s < b.time_s; }
   };
   static constexpr std::size_t kRecent = 256;
+  static constexpr double kNone_s = std::numeric_limits<double>::quiet_NaN();
 
   static std::size_t slot(double time_s) {
     return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(time_s) * 0x9e3779b97f4a7c15ull >>
                                     56);
   }
 
-  std::uint32_t open(double time_s, ExecutionEvent event) {
+  // Not inlined, so that what push() mostly does saves few registers.
+  [[gnu::noinline]] void open(double time_s, ExecutionEvent event) {
     std::uint32_t index;
     if (free_.empty()) {
       index = static_cast<std::uint32_t>(buckets_.size());
@@ -142,15 +146,14 @@ class EventQueue {
     Bucket& bucket = buckets_[index];
     bucket.time_s = time_s;
     bucket.first = event;
-    bucket.open = true;
     heap_.push({time_s, index});
-    return index;
+    recent_[slot(time_s)] = {time_s, index};
   }
 
   Heap<Entry, Earlier> heap_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint32_t> free_;
-  std::array<std::uint32_t, kRecent> recent_{};  // by a hash of the time, where it may be found
+  std::array<Recent, kRecent> recent_;  // by a hash of the time, where it may be found
 };
 
 }  // namespace slackline::machine

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
+
+#include "tests/property/random_runs.h"
 
 namespace slackline::machine {
 namespace {
@@ -80,6 +85,41 @@ TEST(EventQueue, GivesEventsInOrderOfTime) {
     count += events.size();
   }
   EXPECT_EQ(count, 1000u);
+}
+
+// Against a map: few times and many, of which some come again when their events are gone already.
+TEST(EventQueue, GivesWhatWasPushedAtItsTime) {
+  for (std::uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+    slackline::testing::Dice dice(seed);
+    const std::uint32_t times = 1 + dice.below(seed % 2 == 0 ? 20 : 2000);
+    EventQueue queue;
+    std::multimap<double, std::uint32_t> pushed;
+    std::vector<ExecutionEvent> events;
+    std::uint32_t next = 0;
+    double now_s = 0;
+    for (std::uint32_t turn = 0; turn < 300; ++turn) {
+      for (std::uint32_t left = dice.below(8); left != 0; --left) {
+        const double time_s = now_s + 1e-6 * dice.below(times);
+        queue.push(time_s, event(next));
+        pushed.emplace(time_s, next++);
+      }
+      ASSERT_EQ(queue.empty(), pushed.empty());
+      if (pushed.empty()) continue;
+      now_s = pushed.begin()->first;
+      ASSERT_EQ(queue.next_s(), now_s);
+      std::vector<std::uint32_t> due;
+      while (!pushed.empty() && pushed.begin()->first < now_s + kInstant_s) {
+        due.push_back(pushed.begin()->second);
+        pushed.erase(pushed.begin());
+      }
+      ASSERT_EQ(queue.pop_instant(events), now_s);
+      std::vector<std::uint32_t> popped;
+      for (const ExecutionEvent e : events) popped.push_back(e.op().value);
+      std::sort(due.begin(), due.end());
+      std::sort(popped.begin(), popped.end());
+      ASSERT_EQ(popped, due) << "seed " << seed << ", turn " << turn;
+    }
+  }
 }
 
 }  // namespace
