@@ -32,7 +32,7 @@ AtomicService::AtomicService(const sched::Schedule& schedule, const Platform& pl
 double AtomicService::serve_s(sched::OpId op, sched::BufferId buffer, std::uint64_t offset,
                               double now_s) {
   const sched::Op& o = schedule_.op(op);
-  const Path& way = paths_[paths_.of(o.channel, false)];
+  const Path& way = paths_.like(paths_.of(o.channel, false));
   if (way.to_switch) return 0;
   if (way.passes_no_nic()) {
     return sharer_s_ > 0 ? by_cpu_s_ + sharers_s(o.rank, buffer, offset) : by_cpu_s_;

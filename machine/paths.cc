@@ -62,11 +62,33 @@ Paths::Paths(const sched::Schedule& schedule, const Wiring& wiring, const DelayP
     of_channel_.push_back(path_of(channel.src, channel.dst, numbers[c]));
     of_channel_.push_back(path_of(channel.dst, channel.src, numbers[c]));
   }
+  put_in_brief();
   for (const Path& path : paths_) {
     if (path.cut_s < std::numeric_limits<double>::infinity()) cuts_s_.push_back(path.cut_s);
   }
   std::sort(cuts_s_.begin(), cuts_s_.end());
   cuts_s_.erase(std::unique(cuts_s_.begin(), cuts_s_.end()), cuts_s_.end());
+}
+
+// A path whose rate changes is like itself alone.
+void Paths::put_in_brief() {
+  const auto figures = [](const Path& p) {
+    return std::tuple(p.from_switch, p.to_switch, p.local, p.scale_up, p.passes_pcie, p.latency_s,
+                      p.bytes_per_s, p.pair_bytes_per_s, p.cut_s);
+  };
+  std::map<decltype(figures(Path())), PathId> known;
+  PathId last;
+  in_brief_.reserve(paths_.size());
+  for (std::uint32_t i = 0; i < paths_.size(); ++i) {
+    const Path& path = paths_[i];
+    PathId like(i);
+    if (path.change_count == 0) {
+      const bool again = last.valid() && figures(paths_[last.value]) == figures(path);
+      like = again ? last : known.try_emplace(figures(path), like).first->second;
+      last = like;
+    }
+    in_brief_.push_back({path.src_nic, path.dst_nic, like});
+  }
 }
 
 Paths::Paths(const Setting& setting) : Paths(setting.schedule, setting.wiring, setting.delays) {}

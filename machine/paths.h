@@ -51,6 +51,14 @@ struct Path {
   bool passes_no_nic() const { return local || scale_up; }
 };
 
+/// What is asked of a path most: so much fits the caches of a run whose paths do not.
+struct PathInBrief {
+  NicId src_nic;
+  NicId dst_nic;
+  PathId like;  // the first path on which a message takes the same time, and breaks off when this
+                // one does: all is the same of both but their ends and links
+};
+
 /// A pair of ranks by way of one NIC each: all that it has under way shares the rate that a delay
 /// plan gives the pair.
 struct PairOnNics {
@@ -82,20 +90,21 @@ class Paths {
   PathId of(sched::ChannelId channel, bool reply) const {
     return of_channel_[2 * channel.value + (reply ? 1 : 0)];
   }
-  /// Has the processor load where the ways of the channel are told, or such a way. Inlined: see
+  /// Has the processor load where the ways of the channel are told, or in_brief(). Inlined: see
   /// machine/run/look_ahead.h.
   [[gnu::always_inline]] void prefetch_of(sched::ChannelId channel) const {
     __builtin_prefetch(&of_channel_[2 * channel.value]);
   }
   [[gnu::always_inline]] void prefetch(PathId id) const {
-    const auto* const begin = reinterpret_cast<const char*>(&paths_[id.value]);
-    __builtin_prefetch(begin);
-    __builtin_prefetch(begin + sizeof(Path) - 1);  // which may be in the next line of the cache
+    __builtin_prefetch(&in_brief_[id.value]);
   }
   std::size_t size() const { return paths_.size(); }
   /// Of all machines, whether a path has it or not: what NicId counts.
   std::uint32_t nic_count() const { return nic_count_; }
   const Path& operator[](PathId id) const { return paths_[id.value]; }
+  const PathInBrief& in_brief(PathId id) const { return in_brief_[id.value]; }
+  /// PathInBrief::like. Of many paths there are few such, which stay in the cache.
+  const Path& like(PathId id) const { return paths_[in_brief_[id.value].like.value]; }
   std::span<const LinkId> links(PathId id) const {
     return std::span(links_).subspan(paths_[id.value].first_link, paths_[id.value].link_count);
   }
@@ -119,7 +128,7 @@ class Paths {
 
   /// When a message that begins to leave at `now_s` and shares with nobody has left.
   double sent_s(double now_s, PathId id, std::uint64_t bytes) const {
-    const Path& path = paths_[id.value];
+    const Path& path = like(id);
     if (path.change_count != 0) {
       return sent_with_changes_s(now_s, path, wire_bytes(path, bytes), most_bytes_per_s(id, bytes));
     }
@@ -127,7 +136,7 @@ class Paths {
   }
   /// The same of an acknowledgement, which a NIC makes by itself, without its host's memory.
   double ack_sent_s(double now_s, PathId id, std::uint64_t bytes) const {
-    const Path& path = paths_[id.value];
+    const Path& path = like(id);
     if (path.change_count != 0) {
       return sent_with_changes_s(now_s, path, wire_bytes(path, bytes), kNoLimit);
     }
@@ -135,14 +144,15 @@ class Paths {
   }
   /// How long it takes at the rates that links have at first.
   double alone_s(PathId id, std::uint64_t bytes) const {
-    const Path& path = paths_[id.value];
-    return std::max(wire_bytes(path, bytes) / path.bytes_per_s, pcie_s(id, bytes));
+    const Path& path = like(id);
+    return std::max(wire_bytes(path, bytes) / path.bytes_per_s, pcie_s(path, bytes));
   }
 
   /// How long the PCIe link at one of its ends, or at both, takes for a message of `bytes`; 0 if it
   /// passes none, or that is no limit.
-  double pcie_s(PathId id, std::uint64_t bytes) const {
-    return paths_[id.value].passes_pcie ? pcie_.transfer_s(bytes) : 0;
+  double pcie_s(PathId id, std::uint64_t bytes) const { return pcie_s(like(id), bytes); }
+  double pcie_s(const Path& path, std::uint64_t bytes) const {
+    return path.passes_pcie ? pcie_.transfer_s(bytes) : 0;
   }
   /// The bytes on the wire, per second, of which a message of `bytes` > 0 never has more, whatever
   /// its links could carry: then PCIe has no more of it. kNoLimit if nothing says so.
@@ -156,13 +166,11 @@ class Paths {
   double wire_bytes(const Path& path, std::uint64_t bytes) const {
     return path.passes_no_nic() ? static_cast<double>(bytes) : framing_.wire_bytes(bytes);
   }
-  double wire_bytes(PathId id, std::uint64_t bytes) const {
-    return wire_bytes(paths_[id.value], bytes);
-  }
+  double wire_bytes(PathId id, std::uint64_t bytes) const { return wire_bytes(like(id), bytes); }
 
   /// The rate of the path's slowest link then.
   double bytes_per_s(double now_s, PathId id) const {
-    const Path& path = paths_[id.value];
+    const Path& path = like(id);
     double rate = path.bytes_per_s;
     for (const RateChange& change :
          std::span(changes_).subspan(path.first_change, path.change_count)) {
@@ -202,6 +210,7 @@ class Paths {
   PathId add(sched::RankId src, sched::RankId dst, ChannelNumber channel, const Wiring& wiring,
              const DelayPlan& plan);
   void add_changes(Path& path, const Wiring& wiring, double most_bytes_per_s);
+  void put_in_brief();
 
   Framing framing_;
   Pcie pcie_;
@@ -219,6 +228,7 @@ class Paths {
   bool may_fail_ = false;
   bool adaptive_;
   std::size_t link_count_;
+  std::vector<PathInBrief> in_brief_;
 };
 
 }  // namespace slackline::machine

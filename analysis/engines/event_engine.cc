@@ -29,7 +29,7 @@ std::optional<std::string> why_refused(const machine::Setting& setting) {
 
 sched::Trace run_events(const machine::Setting& setting) {
   if (const auto why = why_refused(setting)) throw Unsupported(*why);
-  machine::require_executable(setting.schedule);
+  const std::size_t requests = machine::require_executable(setting.schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   machine::AloneClock clock(paths);
@@ -38,9 +38,10 @@ sched::Trace run_events(const machine::Setting& setting) {
   const bool is_static = setting.schedule.is_static();
   machine::LinkCrowding crowding(setting, paths, clock);
   machine::DrivenClock& looking = crowding;
-  machine::Execution execution(setting, delays, paths,
-                               machine::record_in(trace, setting.schedule, setting.delays.seed),
-                               is_static ? clock : looking);
+  machine::Execution execution(
+      setting, delays, paths,
+      machine::record_in(trace, setting.schedule, setting.delays.seed, requests),
+      is_static ? clock : looking);
   clock.drive(execution);
   trace.contended = is_static ? shares(setting, paths, trace, execution.shared())
                               : crowding.found(execution.shared());

@@ -6,7 +6,7 @@ namespace slackline::machine {
 
 void AloneClock::transmit(double now_s, PathId path, std::uint64_t bytes, sched::OpId op) {
   const double sent_s = paths_.sent_s(now_s, path, bytes);
-  const double cut_s = paths_[path].cut_s;
+  const double cut_s = paths_.like(path).cut_s;
   const bool cut = sent_s + kInstant_s > cut_s;
   at(cut ? cut_s : sent_s, {op, cut ? ExecutionEvent::Kind::kLost : ExecutionEvent::Kind::kSent});
 }

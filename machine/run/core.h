@@ -109,35 +109,36 @@ class RunCore {
   const Lanes& lanes() const { return lanes_; }
   sched::OpTimes& times(std::uint32_t op) { return times_[op]; }
   const sched::OpTimes& times(std::uint32_t op) const { return times_[op]; }
+  /// What is known of the operation's message and of what it is told, as the graph has it.
+  const RunGraph::Node& node(std::uint32_t op) const { return nodes_[op]; }
   /// Whether anything here follows from what becomes of the operation.
   bool is_awaited(std::uint32_t op) const {
-    return has_regions_ || !out(op).empty() || lanes_.is_bounded(op);
+    return has_regions_ || nodes_[op].is_awaited || lanes_.is_bounded(op);
   }
   /// Has the processor load the operation's times and node. Inlined: see machine/run/look_ahead.h.
   [[gnu::always_inline]] void prefetch_op(std::uint32_t op) const {
     __builtin_prefetch(&times_[op], 1);
     __builtin_prefetch(&nodes_[op], 1);
   }
-  /// …once these are there, where the node's arcs stand…
+  /// …once these are there, where the node's arcs stand if they do not stand with it…
   [[gnu::always_inline]] void prefetch_arcs(std::uint32_t op) const {
-    __builtin_prefetch(graph_.arcs().data() + nodes_[op].first_out);  // which may be their end
-  }
-  /// …and then what is touched of those that wait for it.
-  [[gnu::always_inline]] void prefetch_waiting(std::uint32_t op) const {
-    const std::uint32_t next = nodes_[op].next_on_channel;
-    if (next != RunGraph::kNoNode) __builtin_prefetch(&nodes_[next], 1);
-    for (const RunGraph::Arc arc : out(op)) {
-      __builtin_prefetch(&nodes_[arc.to], 1);
-      if (arc.to >= range_.count) continue;
-      __builtin_prefetch(&times_[arc.to], 1);
-      __builtin_prefetch(&schedule_.op(range_.id(arc.to)));
+    if (nodes_[op].at_issue == RunGraph::Node::kListed) {
+      __builtin_prefetch(graph_.place_of_listed(nodes_[op]));
     }
+  }
+  /// …and then the nodes of those that wait for it.
+  [[gnu::always_inline]] void prefetch_waiting(std::uint32_t op) const {
+    const auto ask = [&](std::uint32_t to) __attribute__((always_inline)) {
+      __builtin_prefetch(&nodes_[to], 1);
+    };
+    graph_.each_at_issue(op, nodes_[op], ask);
+    graph_.each_at_done(op, nodes_[op], ask);
   }
   /// Nodes outside of all regions that have not ended.
   std::uint32_t left() const { return left_; }
 
   /// The operation, which is ready and not held back any more, comes to its lane.
-  void offer(std::uint32_t op) {
+  [[gnu::always_inline]] void offer(std::uint32_t op) {
     if (host_.takes_lane(op)) {
       lanes_.add(op, host_.moment());
     } else {
@@ -159,11 +160,7 @@ class RunCore {
   void issued(std::uint32_t op) {
     prefetch(op + kAhead);
     times_[op].issued_s = host_.now_s();
-    const std::uint32_t next = nodes_[op].next_on_channel;
-    if (next != RunGraph::kNoNode) release(next, range_.id(op));
-    for (const RunGraph::Arc arc : out(op)) {
-      if (!arc.on_done) release(arc.to, range_.id(op));
-    }
+    graph_.each_at_issue(op, nodes_[op], [&](std::uint32_t to) { release(to, range_.id(op)); });
   }
 
   /// It is done now, after it had its turn on a lane if it takes one.
@@ -172,9 +169,7 @@ class RunCore {
     if (next != Lanes::kNoOp) times_[next].cause = range_.id(op);
     host_.room_made(op);
     times_[op].done_s = host_.now_s();
-    for (const RunGraph::Arc arc : out(op)) {
-      if (arc.on_done) release(arc.to, range_.id(op));
-    }
+    graph_.each_at_done(op, nodes_[op], [&](std::uint32_t to) { release(to, range_.id(op)); });
     if (has_regions_ && !host_.succeeded(op)) regions_.fail(range_.id(op));
     ended_within(op, range_.id(op));
   }
@@ -213,10 +208,6 @@ class RunCore {
         visit(tree_.node_of(r));
       }
     }
-  }
-  std::span<const RunGraph::Arc> out(std::uint32_t node) const {
-    const std::uint32_t first = nodes_[node].first_out;
-    return graph_.arcs().subspan(first, nodes_[node + 1].first_out - first);
   }
   std::uint32_t place_of_entry(std::uint32_t region) const {
     return range_.place(schedule_.regions()[region].entry);
@@ -294,7 +285,7 @@ class RunCore {
 
   void leave(std::uint32_t region, sched::OpId last) {
     const std::uint32_t node = tree_.node_of(region);
-    for (const RunGraph::Arc arc : out(node)) release(arc.to, last);
+    graph_.each_at_done(node, nodes_[node], [&](std::uint32_t to) { release(to, last); });
     ended_within(node, last);
   }
 

@@ -48,6 +48,9 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       o_complete_s_(sched::seconds(setting.platform.o_complete)),
       gap_s_(sched::seconds(setting.platform.gap)),
       read_s_(read_s(setting.platform, false)),
+      post_s_(sched::seconds(setting.platform.o_post)),
+      post_receive_s_(sched::seconds(setting.platform.post_of_receive())),
+      posts_alike_(!platform_.switches.any() && platform_.node.post_more_s() == 0),
       first_switch_(schedule_.rank_count() - platform_.switches.count()),
       serial_(setting.platform.nic == NicDiscipline::kSerial),
       acknowledged_(std::ranges::all_of(
@@ -77,7 +80,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
       next_received_(unacknowledged_.size()),
       replying_(platform_.ack_bytes != 0 || !request_s_.empty() ? schedule_.op_count() : 0, 0),
       ack_start_s_(platform_.ack_bytes != 0 ? schedule_.op_count() : 0, 0),
-      ahead_(schedule_, paths, core_, large_, small_),
+      ahead_(schedule_, paths, core_, large_, small_, record.kept.bytes() != 0),
       large_out_(serial_ ? 0 : paths.nic_count(), 0),
       large_in_(serial_ ? 0 : paths.nic_count(), 0),
       kept_(record.kept),
@@ -133,15 +136,17 @@ void Execution::handle_all(const std::vector<Event>& events) {
 
 void Execution::serve_lanes() {
   std::vector<std::uint32_t>& touched = core_.lanes().touched();
-  for (std::size_t i = 0; i < touched.size(); ++i) serve(touched[i]);
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    core_.lanes().untouch(touched[i]);
+    if (!core_.lanes().is_held(touched[i])) serve(touched[i]);
+  }
   touched.clear();
 }
 
 // Inlined, as serve() is: they are called for every event from one place.
-inline void Execution::handle(Event event) {
+[[gnu::always_inline]] inline void Execution::handle(Event event) {
   const OpId id = event.op();
-  if (event.kind() == Kind::kEnter) return core_.enter(core_.tree().region_of(id.value));
-  if (event.is_local() && is_gone(id.value)) return;
+  if (may_be_gone_ && event.is_local() && is_gone_or_stopped(op(id).rank)) return;
   switch (event.kind()) {
     case Kind::kHeldBack:
       core_.offer(id.value);
@@ -196,22 +201,23 @@ inline void Execution::handle(Event event) {
     case Kind::kAtPair:
       ask_for_pair(id);
       break;
-    case Kind::kEnter:
+    case Kind::kEnter:  // names a region's node
+      core_.enter(core_.tree().region_of(id.value));
       break;
   }
 }
 
-// One operation at a time, also when it takes no time: what it releases may come before the rest.
+// The lane is free. One operation at a time, also when it takes no time: what it releases may come
+// before the rest.
 inline void Execution::serve(std::uint32_t lane) {
   Lanes& lanes = core_.lanes();
-  lanes.untouch(lane);
   if (sees_ && serve_completions(lane)) return;
   const std::optional<Lanes::Waiting> turn =
       core_.next_turn(lane, [this](const Lanes::Waiting& next) { return is_stale(next); });
   if (!turn || (bundled_ && serve_bundle(*turn))) return;
   const OpId id(turn->op);
   const double switch_s = take_core(lane, false);
-  double hold_s = lane_time_s(schedule_, platform_, op(id)) + delays_.lane_delay_s(id) + switch_s;
+  double hold_s = lane_time_s(id) + delays_.lane_delay_s(id) + switch_s;
   if (completions_.any() && !is_switch(op(id).rank)) hold_s += completions_.signal_s(id);
   if (adds_up()) add_turn(id, hold_s, switch_s);
   if (!is_posted(op(id).kind)) issue(id);
@@ -282,9 +288,7 @@ void Execution::issue(OpId id) {
       t.wire_s = now_s_;
       break;
     default:
-      if (o.arguments != sched::kNoArguments || sched::is_atomic(o.kind)) {
-        operands_.read(id.value, now_s_);
-      }
+      if (core_.node(id.value).has_operands) operands_.read(id.value, now_s_);
       meetings_.initiated(id);
       if (bundled_ && bundles_.concern(o)) return gather_or_send(id);
       queue_message(id);

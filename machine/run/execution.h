@@ -109,7 +109,9 @@ class Execution final : public SettlingRun {
 
   bool has_failed(RankId rank) const { return now_s_ + kInstant_s > paths_.gone_s(rank); }
   PathId path_of(OpId id, bool reply) const { return paths_.of(op(id).channel, reply); }
-  const Path& way_of(OpId id, bool reply) const { return paths_[path_of(id, reply)]; }
+  const PathInBrief& way_of(OpId id, bool reply) const {
+    return paths_.in_brief(path_of(id, reply));
+  }
 
   void handle_all(const std::vector<Event>& events) override;
   void serve_lanes() override;
@@ -150,6 +152,13 @@ class Execution final : public SettlingRun {
   void all_ended() {}
 
   void serve(std::uint32_t lane);
+  double lane_time_s(OpId id) const {
+    const OpKind kind = op(id).kind;
+    if (!posts_alike_ || !is_posted(kind)) {
+      return machine::lane_time_s(schedule_, platform_, op(id));
+    }
+    return kind == OpKind::kRecv ? post_receive_s_ : post_s_;
+  }
   // Nobody asks, mostly: who does is told from here on.
   bool adds_up() const { return !uses_.empty(); }
   double poll_for_s() const {
@@ -221,12 +230,13 @@ class Execution final : public SettlingRun {
 
   // Gets and atomics are two messages: an empty request and the reply.
   std::uint64_t message_bytes(OpId id, bool reply) const {
-    const Op& o = op(id);
-    if (sched::has_reply(o.kind)) {
-      return reply ? schedule_.payload_bytes(o) : 0;
-    }
+    if (sched::has_reply(op(id).kind)) return reply ? payload_bytes(id) : 0;
     if (reply) return platform_.ack_bytes;
-    return bundled_ ? bundles_.bytes(id) : schedule_.payload_bytes(o);
+    return bundled_ ? bundles_.bytes(id) : payload_bytes(id);
+  }
+  // Of an initiator.
+  std::uint64_t payload_bytes(OpId id) const {
+    return graph_.payload_bytes(core_.node(id.value), id);
   }
   // The other half of a message that is no get or atomic, where the platform has it use ports. It
   // interleaves, whatever its size.
@@ -257,7 +267,10 @@ class Execution final : public SettlingRun {
     const bool none = is_switch(op(id).rank) || (in_service_ && completions_.makes_one(id));
     return none ? 0 : o_complete_s_;
   }
-  double gap_s(const Path& way) const { return way.from_switch || way.scale_up ? 0 : gap_s_; }
+  double gap_s(const PathInBrief& way) const {
+    const Path& like = paths_[way.like];
+    return like.from_switch || like.scale_up ? 0 : gap_s_;
+  }
 
   const sched::Schedule& schedule_;
   const Platform& platform_;
@@ -269,6 +282,9 @@ class Execution final : public SettlingRun {
   const double o_complete_s_;
   const double gap_s_;
   const double read_s_;
+  const double post_s_;
+  const double post_receive_s_;
+  const bool posts_alike_;            // all posts of messages take post_s_
   const std::uint32_t first_switch_;  // of the ranks; beyond them if none is
   const bool serial_;
   const bool acknowledged_;  // every channel is

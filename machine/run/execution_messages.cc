@@ -6,8 +6,8 @@ namespace slackline::machine {
 
 void Execution::queue_message(OpId id) {
   const bool reply = is_reply(id);
-  const Path& way = way_of(id, reply);
-  if (way.local) return copy_message(id, reply);
+  const PathInBrief& way = way_of(id, reply);
+  if (paths_[way.like].local) return copy_message(id, reply);
   const std::uint64_t bytes = message_bytes(id, reply);
   ports_of(id, reply, bytes).join(now_s_, id, way.src_nic, way.dst_nic, bytes);
 }
@@ -51,7 +51,7 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   if (bytes == 0) return start_empty(id, reply);
   PathId path = path_of(id, reply);
   if (adaptive_ && large) path = ways_.begin(id, path);
-  if (paths_.may_fail() && now_s_ + kInstant_s > paths_[path].cut_s) {
+  if (paths_.may_fail() && now_s_ + kInstant_s > paths_.like(path).cut_s) {
     if (large && !serial_) count_large(start.src, start.dst);
     ended_now_.push_back({id, Kind::kLost});
     return;
@@ -59,7 +59,7 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
   if (!large) {
     const double sent_s = is_ack(id, reply) ? paths_.ack_sent_s(now_s_, path, bytes)
                                             : paths_.sent_s(now_s_, path, bytes);
-    const double cut_s = paths_[path].cut_s;
+    const double cut_s = paths_.like(path).cut_s;
     clock_.at(std::min(sent_s, cut_s), {id, sent_s < cut_s ? Kind::kSent : Kind::kLost});
     return;
   }
@@ -75,8 +75,9 @@ void Execution::start_message(const PortArbiter::Start& start, bool large) {
 // then it has its turn.
 void Execution::start_empty(OpId id, bool reply) {
   const PathId way = path_of(id, reply);
-  const bool cut = now_s_ + kInstant_s > paths_[way].cut_s;
-  if (cut || !acknowledged_ || !is_later(now_s_ + paths_[way].latency_s)) {
+  const Path& like = paths_.like(way);
+  const bool cut = now_s_ + kInstant_s > like.cut_s;
+  if (cut || !acknowledged_ || !is_later(now_s_ + like.latency_s)) {
     ended_now_.push_back({id, cut ? Kind::kLost : Kind::kSent});
     return;
   }
@@ -92,8 +93,8 @@ void Execution::count_large(NicId src, NicId dst) {
 
 // A message that has left, or was lost, gives back what it held.
 void Execution::leave_ports(OpId id, bool reply) {
-  const Path& way = way_of(id, reply);
-  if (way.local) return;
+  const PathInBrief& way = way_of(id, reply);
+  if (paths_[way.like].local) return;
   if (bundled_ && !bundles_.stands_for_all(id)) return;
   const std::uint64_t bytes = message_bytes(id, reply);
   if (adaptive_ && is_large(id, reply, bytes)) ways_.end(id);
@@ -121,14 +122,15 @@ void Execution::sent(OpId id) {
 // The last byte has left.
 void Execution::on_its_way(OpId id, PathId way, bool reply) {
   const Op& o = op(id);
-  const double arrival_s = now_s_ + paths_[way].latency_s;
+  const Path& like = paths_.like(way);
+  const double arrival_s = now_s_ + like.latency_s;
   if (reply) {
     done_at(id, arrival_s + complete_s(id));
     return;
   }
   if (sched::has_reply(o.kind)) {
     // Neither memory, nor an accelerator's port, nor a switch has a NIC that reads over PCIe.
-    const bool by_nic = !paths_[way].passes_no_nic() && !paths_[way].to_switch;
+    const bool by_nic = !like.passes_no_nic() && !like.to_switch;
     end_at(arrival_s + (by_nic ? read_s_ : 0), {id, Kind::kArrived});
     return;
   }
@@ -156,10 +158,10 @@ void Execution::meet(OpId id, double arrival_s) {
 
 // The source learns of it, unless the way back is cut before the acknowledgement leaves.
 void Execution::acknowledge(OpId id, double landed_s) {
-  if (platform_.ack_bytes != 0 && !way_of(id, true).passes_no_nic()) {
+  const Path& back = paths_.like(path_of(id, true));
+  if (platform_.ack_bytes != 0 && !back.passes_no_nic()) {
     return end_at(landed_s, {id, Kind::kAcknowledged});
   }
-  const Path& back = paths_[path_of(id, true)];
   if (landed_s + kInstant_s > back.cut_s) return;
   done_at(id, landed_s + back.latency_s + complete_s(id));
 }

@@ -17,6 +17,7 @@
 #include "machine/event_queue.h"
 #include "machine/paths.h"
 #include "machine/port_arbiter.h"
+#include "machine/run/graph.h"
 #include "sched/schedule.h"
 
 namespace slackline::machine {
@@ -25,15 +26,16 @@ namespace slackline::machine {
 template <class Core>
 class LookAhead {
  public:
-  /// All references must outlive this.
+  /// `reads_slices`: what messages carry is kept somewhere. All references must outlive this.
   LookAhead(const sched::Schedule& schedule, const Paths& paths, const Core& core,
-            const PortArbiter& large, const PortArbiter& small)
+            const PortArbiter& large, const PortArbiter& small, bool reads_slices)
       : schedule_(schedule),
         ops_(schedule_.ops().data()),
         paths_(paths),
         core_(core),
         large_(large),
-        small_(small) {}
+        small_(small),
+        reads_slices_(reads_slices) {}
 
   /// The event at `at` is about to have its turn.
   [[gnu::always_inline]] void look(const std::vector<ExecutionEvent>& events,
@@ -50,7 +52,6 @@ class LookAhead {
 
   // What stands at the operation's own place.
   [[gnu::always_inline]] void ask_for_rows(ExecutionEvent event) const {
-    if (event.kind() == Kind::kEnter) return;  // names a region's node
     const std::uint32_t op = event.op().value;
     __builtin_prefetch(ops_ + op);
     core_.prefetch_op(op);
@@ -58,7 +59,7 @@ class LookAhead {
   // What its row leads to.
   [[gnu::always_inline]] void ask_for_others(ExecutionEvent event) const {
     const Kind kind = event.kind();
-    if (kind == Kind::kEnter) return;
+    if (kind == Kind::kEnter) return;  // names a region's node
     const sched::Op& o = ops_[event.op().value];
     if (is_of_lane(kind)) {
       core_.prefetch_arcs(event.op().value);
@@ -72,7 +73,9 @@ class LookAhead {
     }
     if (!o.channel.valid()) return;
     paths_.prefetch_of(o.channel);
-    __builtin_prefetch(schedule_.slices(o.reads).data());
+    if (reads_slices_ || core_.node(event.op().value).size == RunGraph::Node::kAnySize) {
+      __builtin_prefetch(schedule_.slices(o.reads).data());
+    }
   }
   // What those lead to: what waits for it, and the ports of its way.
   [[gnu::always_inline]] void ask_for_rest(ExecutionEvent event) const {
@@ -82,11 +85,12 @@ class LookAhead {
     const sched::Op& o = ops_[event.op().value];
     if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv || !o.channel.valid()) return;
     if (is_of_port(kind)) {
-      const NicId nic = paths_[paths_.of(o.channel, kind == Kind::kReplyOutFree)].src_nic;
+      const PathId path = paths_.of(o.channel, kind == Kind::kReplyOutFree);
+      const NicId nic = paths_.in_brief(path).src_nic;
       return (kind == Kind::kLargeOutFree ? large_ : small_).prefetch_out(nic);
     }
     paths_.prefetch(paths_.of(o.channel, true));  // of the acknowledgement
-    const Path& way = paths_[paths_.of(o.channel, false)];
+    const PathInBrief& way = paths_.in_brief(paths_.of(o.channel, false));
     small_.prefetch(way.src_nic, way.dst_nic);
     large_.prefetch(way.src_nic, way.dst_nic);
   }
@@ -103,6 +107,7 @@ class LookAhead {
   const Core& core_;
   const PortArbiter& large_;
   const PortArbiter& small_;
+  const bool reads_slices_;
 };
 
 }  // namespace slackline::machine

@@ -106,6 +106,52 @@ TEST(Paths, AreOnePerOrderedPair) {
   EXPECT_EQ(two.of(ChannelId(0), false), two.of(ChannelId(1), false));
 }
 
+// What is told in brief is of the path itself, but for figures that are the same of another.
+void expect_told_in_brief(const Racks& racks) {
+  for (std::uint32_t src = 0; src < 4; ++src) {
+    for (std::uint32_t dst = 0; dst < 4; ++dst) {
+      const PathId id = racks.id(src, dst);
+      const Path& path = racks.paths[id];
+      const PathInBrief& brief = racks.paths.in_brief(id);
+      EXPECT_EQ(brief.src_nic, path.src_nic);
+      EXPECT_EQ(brief.dst_nic, path.dst_nic);
+      EXPECT_LE(brief.like, id);
+      if (path.change_count != 0) {
+        EXPECT_EQ(brief.like, id);
+      }
+      const Path& like = racks.paths.like(id);
+      EXPECT_EQ(like.from_switch, path.from_switch);
+      EXPECT_EQ(like.to_switch, path.to_switch);
+      EXPECT_EQ(like.local, path.local);
+      EXPECT_EQ(like.scale_up, path.scale_up);
+      EXPECT_EQ(like.passes_pcie, path.passes_pcie);
+      EXPECT_EQ(like.latency_s, path.latency_s);
+      EXPECT_EQ(like.bytes_per_s, path.bytes_per_s);
+      EXPECT_EQ(like.pair_bytes_per_s, path.pair_bytes_per_s);
+      EXPECT_EQ(like.cut_s, path.cut_s);
+      EXPECT_EQ(like.change_count, path.change_count);
+    }
+  }
+}
+
+TEST(Paths, AreLikeOthersOfTheSameFigures) {
+  const Racks plain;
+  expect_told_in_brief(plain);
+  EXPECT_EQ(plain.paths.in_brief(plain.id(0, 1)).like, plain.paths.in_brief(plain.id(3, 2)).like);
+  EXPECT_EQ(plain.paths.in_brief(plain.id(0, 3)).like, plain.paths.in_brief(plain.id(2, 1)).like);
+  EXPECT_NE(plain.paths.in_brief(plain.id(0, 1)).like, plain.paths.in_brief(plain.id(0, 2)).like);
+  DelayPlan plan;
+  plan.pairs.push_back({RankId(0), RankId(1), {2'000'000'000}});
+  plan.pairs.push_back({RankId(2), RankId(0), {6'000'000'000}});
+  plan.link_rates = {rate("rack-0.up", 16, 30), rate("rack-0.up", 1, 10)};
+  plan.failures = {failed_rank(3, 7), failed_link("host-1.in", 5)};
+  expect_told_in_brief(Racks(plan));
+  plan.link_rates.clear();
+  expect_told_in_brief(Racks(plan));
+  plan.failures.clear();
+  expect_told_in_brief(Racks(plan));
+}
+
 // A pair's own rate binds where it is below the links', and one way only.
 TEST(Paths, APairHasARateOfItsOwn) {
   DelayPlan plan;
