@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -159,7 +160,7 @@ std::string drive_in_simgrid(const machine::Setting& setting, const machine::Pat
 sched::Trace run_simgrid(const machine::Setting& setting) {
   require_not_refused(setting);
   const sched::Schedule& schedule = setting.schedule;
-  machine::require_executable(schedule);
+  const std::size_t requests = machine::require_executable(schedule);
   const machine::Delays delays(setting);
   const machine::Paths paths(setting);
   require_few_parts(paths);
@@ -167,7 +168,6 @@ sched::Trace run_simgrid(const machine::Setting& setting) {
   const std::size_t ops = schedule.op_count();
   const SharedMemory memory(ops * sizeof(sched::OpTimes));
   const std::span<sched::OpTimes> times(static_cast<sched::OpTimes*>(memory.data()), ops);
-  const std::size_t requests = machine::request_count(schedule);
   const SharedMemory request_memory(requests * sizeof(double));
   const std::span<double> request_s(static_cast<double*>(request_memory.data()), requests);
   const SharedMemory result_memory(requests * sizeof(std::uint64_t));
