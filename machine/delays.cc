@@ -80,10 +80,10 @@ void add_steps(const DelayPlan& plan, OpSums& sums) {
     }
   }
   const std::vector<bool> is_credit = schedule.control_channels();
-  for (const auto& [rank, by_step] : by_rank) {
-    each_of_a_step(schedule, is_credit, rank, [&](OpId id, std::uint32_t step) {
-      const auto found = by_step.find(step);
-      if (found == by_step.end()) return;
+  for (const auto& of_rank : by_rank) {
+    each_of_a_step(schedule, is_credit, of_rank.first, [&](OpId id, std::uint32_t step) {
+      const auto found = of_rank.second.find(step);
+      if (found == of_rank.second.end()) return;
       sums.add(id, false, found->second.post);
       sums.add(id, true, found->second.lane);
     });
@@ -138,12 +138,13 @@ void say_idle_steps(const DelayPlan& plan, const sched::Schedule& schedule,
   const std::vector<bool> is_credit = schedule.control_channels();
   std::map<RankId, std::set<std::uint32_t>> steps_of_rank;
   for (const StepDelay& delay : plan.steps) {
-    const auto [found, is_new] = steps_of_rank.try_emplace(delay.rank);
+    const bool is_new = !steps_of_rank.contains(delay.rank);
+    std::set<std::uint32_t>& steps = steps_of_rank[delay.rank];
     if (is_new) {
       each_of_a_step(schedule, is_credit, delay.rank,
-                     [&](OpId, std::uint32_t step) { found->second.insert(step); });
+                     [&](OpId, std::uint32_t step) { steps.insert(step); });
     }
-    const bool begins = found->second.contains(delay.step);
+    const bool begins = steps.contains(delay.step);
     if (begins && delay.by.count() != 0) continue;
     said.push_back({fmt::format("delay of rank {}, step {}", delay.rank.value, delay.step),
                     begins ? kNoTime : "the rank initiates nothing at that step but credits"});

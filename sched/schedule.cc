@@ -11,7 +11,8 @@ namespace slackline::sched {
 std::optional<std::string> Schedule::dynamic_reason() const {
   if (!regions_.empty()) {
     const Region& region = regions_.front();
-    return fmt::format("{} opens a {} region", describe(*this, region.entry), name(region.kind));
+    return fmt::format("{} opens {} {} region", describe(*this, region.entry),
+                       region.kind == RegionKind::kAlt ? "an" : "a", name(region.kind));
   }
   const OpId bundled = first_bundled();
   if (!bundled.valid()) return std::nullopt;

@@ -86,9 +86,12 @@ function fillDifferences(model, place, share, state) {
           countText(schedule.ops)} operations have other times. The first of them is `,
       opLink(model, first, state.go),
       ` of rank ${schedule.rank[first]}: ${whyFirst(model, found[0])}`));
-  const last = (run, op) => (run.reached[op] > 3 ? model.time(run.doneAt(op)) : 'never');
-  const apart = (op) => (
-      a.reached[op] > 3 && b.reached[op] > 3 ? difference(model, b.doneAt(op) - a.doneAt(op)) : '');
+  const isDone = (run, op) => run.reached[op] > 3 && run.attempts[op] !== 0;
+  const over = (run, op, text) => (run.attempts[op] === 0 ? 'passed over' : text);
+  const issued = (run, op) => over(run, op, model.time(run.issuedAt(op)));
+  const last = (run, op) => over(run, op, isDone(run, op) ? model.time(run.doneAt(op)) : 'never');
+  const apart = (op) =>
+      (isDone(a, op) && isDone(b, op) ? difference(model, b.doneAt(op) - a.doneAt(op)) : '');
   place.append(longTable(
       [
         {left: 'operation'}, 'rank', 'step', 'issued, first', 'second', 'done, first', 'second',
@@ -98,16 +101,17 @@ function fillDifferences(model, place, share, state) {
         const {op} = found[i];
         return [
           {left: opLink(model, op, state.go)}, schedule.rank[op], schedule.opStep[op],
-          model.time(a.issuedAt(op)), model.time(b.issuedAt(op)), last(a, op), last(b, op),
-          apart(op)
+          issued(a, op), issued(b, op), last(a, op), last(b, op), apart(op)
         ];
       }));
 }
 
 /** Where the difference of an operation begins. */
 function whyFirst(model, {op, moment}) {
-  const times = model.runs.map((run) => model.time(run[kMoments[moment][1]](op)));
+  const [first, second] = model.runs.map((run) => {
+    const what = run.attempts[op] === 0 ? 'passed over' : kMoments[moment][0];
+    return `${what} at ${model.time(run[kMoments[moment][1]](op))}`;
+  });
   const before = moment > 0 ? `${kMoments[moment - 1][0]} at one time, ` : '';
-  return `${before}it was ${kMoments[moment][0]} at ${times[0]} in the first run and at ${
-      times[1]} in the second.`;
+  return `${before}it was ${first} in the first run and ${second} in the second.`;
 }

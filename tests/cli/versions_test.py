@@ -28,6 +28,7 @@ FORMATS = {
     "kWorkloadSchema": "workload.{}.toml",
     "kStudySchema": "study.{}.toml",
     "kModelVersion": "results.{}.sqlite",
+    "kSlackVersion": None,  # of a point's slack in results: older answers are not found, and made anew
     "kQueueTextVersion": "queues.{}",
     "kOutputSchema": "answers.{}.json",
     "kDigestVersion": "schedule_text.{}",  # which has its digest

@@ -13,6 +13,18 @@ SPEC = "binomial-pipeline:ranks=8,bytes=8MiB,block=1MiB"
 # 1,032,192 operations
 LARGE = "binomial-pipeline:ranks=64,bytes=4GiB,block=1MiB"
 TAKE = "document.title='taken'"
+CHOICE = """slackline schedule 1
+title "choice"
+ranks 2
+buffer 0 rank 0 bytes 65536
+buffer 1 rank 1 bytes 65536
+channel 0 from 0 to 1
+pre 0[0+65536] value 0
+rank 0
+  0 put on 0 reads 0[0+65536] writes 1[0+65536]
+  1 calc for 1us after done:0
+region alt entry 0 count 1 p 500000
+"""
 HOSTILE = f'</script><img src=x onerror="{TAKE}"><script>{TAKE}</script>'
 WHY_NONE = browser.why_none()
 
@@ -198,6 +210,19 @@ class Report(ProgramCase):
         self.report("a", "a")
         self.browser.show("compare")
         self.assertEqual(self.browser.text("#differing"), "Nothing.")
+
+    def test_what_one_run_passed_over(self):
+        self.write("choice.sched", CHOICE)
+        for seed in range(9):
+            self.good("simulate", "choice.sched", "-e", "event", "--seed", str(seed), "--trace", f"t{seed}")
+        makespans = [float(self.document("simulate", "choice.sched", "-e", "event", "--seed", str(seed))["makespan_s"])
+                     for seed in range(9)]
+        passed_over, ran = (makespans.index(pick(makespans)) for pick in (min, max))
+        self.report(f"t{passed_over}", f"t{ran}")
+        self.browser.show("compare")
+        self.assertRegex(self.browser.text("#differing"),
+                         r"it was passed over at 0 s in the first run and issued at 200 ns in the second")
+        self.assertIn("passed over 200 ns passed over 6.843 us", self.browser.text())
 
     def test_slopes_as_colours(self):
         racks = "two-level:racks=4,hosts=4,oversubscription=4,placement=round-robin"
