@@ -255,6 +255,9 @@ void Run::conclude(double late_s) {
   } catch (const std::exception& error) {
     // Of a loss the mesh tells all. Of anything else they would only see that this rank is gone.
     if (!mesh_.any_lost()) leave(error);
+    // A rank stalls because something else is amiss: who said first what that is speaks for all.
+    const bool stalled = dynamic_cast<const Stalled*>(&error) != nullptr;
+    if (stalled && conclusion_.failed() && !mesh_.any_lost()) rethrow(conclusion_.failure());
     throw;
   }
 }

@@ -126,7 +126,8 @@ TEST(OtherSimulators, MessagesThatTheyDoNotHaveAreRefused) {
       eager);
   EXPECT_EQ(refusal("htsim", own, "star"),
             "htsim: op 0 (send, rank 0): a message of a rank to itself; expected two ranks");
-  EXPECT_EQ(refusal("astra-sim", own, "star"), "");
+  EXPECT_EQ(refusal("astra-sim", own, "star"),
+            "chakra: op 0 (send, rank 0) is of a message to its own rank; Chakra's go to others");
   EXPECT_EQ(refusal("loggopsim", own, "star"), "");
 }
 
