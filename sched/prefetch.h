@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "sched/argument_table.h"
@@ -14,7 +15,9 @@ namespace slackline::sched {
 template <class Entry>
 void prefetch_ahead(const Entry* entry) {
   constexpr std::size_t kBytes = 2048;
-  __builtin_prefetch(reinterpret_cast<const char*>(entry) + kBytes);  // beyond its end as well
+  // Beyond its end as well, and of no table: so it is a number that is added to.
+  __builtin_prefetch(
+      reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(entry) + kBytes));
 }
 
 /// So many operations before it is needed.
