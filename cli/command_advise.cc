@@ -82,7 +82,7 @@ class Advise : public Command {
                      "parts of a message to try, each on a channel of its own (default: 1, and the "
                      "platform's rails where they would take several)");
     arguments.number("--most-ops", "N", most_ops_,
-                     "candidates with more operations are skipped (default: 1000000)", 1,
+                     "candidates that may have more operations are skipped (default: 1000000)", 1,
                      sched::kMaxOps);
     arguments.option(
         "--confirm", "N|all", confirm_,
