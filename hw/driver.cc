@@ -31,7 +31,7 @@ constexpr std::uint64_t kRoundsPerLook = 64;
 
 std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
                                             const machine::Delays& delays,
-                                            const BundleDelays* bundle_delays) {
+                                            const machine::BundleDelays* bundle_delays) {
   double sum_s = 0;
   for (const sched::OpArguments& arguments : schedule.argument_table()) {
     sum_s += sched::seconds(arguments.duration);

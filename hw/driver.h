@@ -18,7 +18,7 @@ namespace slackline::hw {
 /// everything came one after the other; and the largest message, at 10 Mb/s.
 std::chrono::duration<double> longest_quiet(const sched::Schedule& schedule,
                                             const machine::Delays& delays,
-                                            const BundleDelays* bundle_delays = nullptr);
+                                            const machine::BundleDelays* bundle_delays = nullptr);
 
 /// Sleeps, and spins at the end: returns at that time, or later where cores are few. Between the
 /// two it calls `before_spin`, which has some 300 us.

@@ -20,7 +20,6 @@
 #include <string>
 #include <vector>
 
-#include "hw/executor/bundle_delays.h"
 #include "hw/executor/bundles.h"
 #include "hw/executor/channels.h"
 #include "hw/executor/greeting.h"
@@ -31,6 +30,7 @@
 #include "machine/delays.h"
 #include "machine/issue_policy.h"
 #include "machine/rails.h"
+#include "machine/run/bundle_delays.h"
 #include "machine/run/core.h"
 #include "machine/run/operands.h"
 #include "sched/kept_memory.h"
@@ -57,7 +57,7 @@ struct ExecutorOptions {
   /// Of the schedule; must outlive the executor. Its pair rates are not looked at.
   const machine::Delays* delays = nullptr;
   /// What they have of bundles; must outlive the executor. Null: no rank's bundles take longer.
-  const BundleDelays* bundle_delays = nullptr;
+  const machine::BundleDelays* bundle_delays = nullptr;
   /// Of what sampled regions draw.
   std::uint64_t seed = 0;
   /// How channels are dealt to the rails of the transport. By RailRule::kRank a rank has one: then

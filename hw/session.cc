@@ -94,7 +94,7 @@ class Run {
   const RunOptions& options_;
   std::optional<RunPace> pace_;
   machine::Delays delays_;
-  std::optional<BundleDelays> bundle_delays_;
+  std::optional<machine::BundleDelays> bundle_delays_;
   std::optional<Executor> executor_;
   std::optional<Driver> driver_;
   Conclusion conclusion_;

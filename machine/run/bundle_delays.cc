@@ -1,15 +1,15 @@
-#include "hw/executor/bundle_delays.h"
+#include "machine/run/bundle_delays.h"
 
 #include <algorithm>
 
 #include "machine/lane.h"
 
-namespace slackline::hw {
+namespace slackline::machine {
 
 using sched::OpKind;
 
-BundleDelays::BundleDelays(const machine::DelayPlan& plan, const sched::Schedule& schedule,
-                           const machine::Platform& platform)
+BundleDelays::BundleDelays(const DelayPlan& plan, const sched::Schedule& schedule,
+                           const Platform& platform)
     : schedule_(schedule), platform_(platform), straggling_(plan, schedule.rank_count()) {}
 
 bool BundleDelays::strike(sched::RankId rank) const {
@@ -27,7 +27,7 @@ double BundleDelays::post_s(sched::ChannelId channel) const {
   post.kind = OpKind::kSend;
   post.channel = channel;
   return straggling_.more_s(schedule_.channel(channel).src,
-                            machine::post_time_s(schedule_, platform_, post));
+                            post_time_s(schedule_, platform_, post));
 }
 
 double BundleDelays::most_s(sched::RankId rank) const {
@@ -42,4 +42,4 @@ double BundleDelays::most_s(sched::RankId rank) const {
   return sum_s;
 }
 
-}  // namespace slackline::hw
+}  // namespace slackline::machine

@@ -72,7 +72,7 @@ Execution::Execution(const RunGraph* shared, const Setting& setting, const Delay
               sees_ ? completions_.receives_of_messages() : std::vector<std::uint32_t>{}),
       bundles_(schedule_),
       bundled_(bundles_.any()),
-      straggling_(bundled_ ? setting.delays : kNoDelays, schedule_.rank_count()),
+      bundle_delays_(bundled_ ? setting.delays : kNoDelays, schedule_, platform_),
       unacknowledged_(bundled_ && sees_ ? schedule_.op_count() : 0, 0),
       first_received_(unacknowledged_.size()),
       last_received_(unacknowledged_.size()),

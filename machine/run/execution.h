@@ -30,6 +30,7 @@
 #include "machine/paths.h"
 #include "machine/queue_pairs.h"
 #include "machine/run/adaptive_ways.h"
+#include "machine/run/bundle_delays.h"
 #include "machine/run/completion_queues.h"
 #include "machine/run/core.h"
 #include "machine/run/gathered_messages.h"
@@ -39,7 +40,6 @@
 #include "machine/run/settling_run.h"
 #include "machine/run_memory.h"
 #include "machine/setting.h"
-#include "machine/straggling.h"
 #include "machine/word_queues.h"
 #include "sched/schedule.h"
 #include "sched/trace.h"
@@ -303,7 +303,7 @@ class Execution final : public SettlingRun {
   CompletionQueues queues_;
   GatheredMessages bundles_;
   const bool bundled_;
-  const Straggling straggling_;  // of what channels gather; delays_ has that of the others
+  const BundleDelays bundle_delays_;  // of what channels gather; delays_ has that of the others
   // Of bundles that are seen, by operation: of a bundle's oldest, how many of its completions are
   // still to come, and the first and the last receive of one that waits for a look; of a receive,
   // its bundle's oldest, and the next that is seen with it.

@@ -29,12 +29,12 @@ bool Execution::serve_bundle(const Lanes::Waiting& turn) {
   const double switch_s = take_core(lanes.lane_of(id.value), false);
   const bool posts = o.kind != OpKind::kFlush;
   const double post_s = posts ? post_time_s(schedule_, platform_, o) : 0;
-  const double slower_s = posts ? straggling_.more_s(o.rank, post_s) : 0;  // in its lane delay
+  const double slower_s = posts ? bundle_delays_.post_s(o.channel) : 0;  // in its lane delay
   double delay_s = delays_.lane_delay_s(id);
   double hold_s = delay_s + switch_s;
   if (bundles_.decide(id)) {
     const double copy_s = platform_.copy_s(schedule_.payload_bytes(o));
-    const double more_s = straggling_.more_s(o.rank, copy_s) - slower_s;
+    const double more_s = bundle_delays_.copied_s(id);
     delay_s += more_s;
     hold_s += copy_s + more_s;
   } else if (!posts) {
@@ -75,7 +75,7 @@ double Execution::bundle_post_s(OpId oldest) const {
 
 // How much of that is a straggler's.
 double Execution::bundle_delay_s(OpId oldest) const {
-  return straggling_.more_s(op(oldest).rank, post_time_s(schedule_, platform_, op(oldest)));
+  return bundle_delays_.post_s(op(oldest).channel);
 }
 
 // How many completions its own waits for.

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
-#include "hw/executor/bundle_delays.h"
 #include "machine/delays.h"
 #include "machine/platform.h"
+#include "machine/run/bundle_delays.h"
 #include "tests/hw/gathered.h"
 #include "tests/hw/loop_ranks.h"
 #include "tests/support/draft.h"
@@ -92,7 +92,7 @@ class Held {
   bool is_finished() { return ranks_.executor(0).finished() && ranks_.executor(1).finished(); }
 
   machine::Delays delays_;
-  hw::BundleDelays bundle_delays_;
+  machine::BundleDelays bundle_delays_;
   testing::Loop loop_;
   testing::LoopRanks ranks_;
 };
