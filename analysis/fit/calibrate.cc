@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "analysis/fit/calibrated_platform.h"
 #include "analysis/fit/calibration_model.h"
@@ -67,17 +68,18 @@ bool has_pace(std::span<const MeasuredPoint> points, const Paces& paces, PointKi
   });
 }
 
-// Whether the gap is longer than a post beyond chance.
-bool gap_exceeds_post(const RobustFit& fit) {
+// Whether the gap is longer than `times` of another unknown beyond chance.
+bool gap_exceeds(const RobustFit& fit, Unknown other, double times) {
   const std::size_t g = index_of(Unknown::kGap);
-  const std::size_t p = index_of(Unknown::kPost);
+  const std::size_t p = index_of(other);
   const auto covariance = [&](std::size_t j, std::size_t k) {
     return fit.covariance[j * kUnknowns + k];
   };
-  const double variance = covariance(g, g) + covariance(p, p) - 2 * covariance(g, p);
+  const double variance =
+      covariance(g, g) + times * times * covariance(p, p) - 2 * times * covariance(g, p);
   const double freedom = std::min(fit.freedom[g], fit.freedom[p]);
   // Not true where there is no variance to speak of: the difference of infinities is no number.
-  return fit.x[g] - fit.x[p] > t_quantile_95(freedom) * std::sqrt(std::max(0.0, variance));
+  return fit.x[g] - times * fit.x[p] > t_quantile_95(freedom) * std::sqrt(std::max(0.0, variance));
 }
 
 struct Choice {
@@ -93,7 +95,7 @@ Choice choose(std::span<const MeasuredPoint> points, const Reading& reading) {
     return {by_gap.loss <= by_post.loss ? std::move(by_gap) : std::move(by_post)};
   }
   if (by_gap.knows(Unknown::kGap) && by_gap.knows(Unknown::kPost)) {
-    return {gap_exceeds_post(by_gap.fit) ? std::move(by_gap) : std::move(by_post)};
+    return {gap_exceeds(by_gap.fit, Unknown::kPost, 1) ? std::move(by_gap) : std::move(by_post)};
   }
   const double rounding = kRounding * static_cast<double>(points.size());
   if (by_gap.loss > kClearly * by_post.loss + rounding) return {std::move(by_post)};
@@ -128,10 +130,18 @@ class Calibrator {
       : points_(points), reading_(reading_of(points, base.poll_batch)) {
     result_.platform = base;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      if (points[i].kind == PointKind::kBehind) continue;
-      linear_.push_back(points[i]);
-      place_.push_back(i);
+      if (points[i].kind != PointKind::kBehind) place_.push_back(i);
     }
+    // Sums round by the order of their terms, and what is found shall not go by that of the lines.
+    // Repetitions keep theirs: by the seconds, long streams would no more be held against any
+    // short.
+    std::stable_sort(place_.begin(), place_.end(), [&](std::size_t a, std::size_t b) {
+      const auto setting = [&](std::size_t i) {
+        return std::tie(points[i].kind, points[i].bytes, points[i].messages);
+      };
+      return setting(a) < setting(b);
+    });
+    for (const std::size_t i : place_) linear_.push_back(points[i]);
     if (linear_.empty()) return;
     choice_ = choose(linear_, reading_);
     all_ = model_ = equations_of(linear_, choice_.attempt.paces, reading_);
@@ -210,6 +220,13 @@ class Calibrator {
     result.verdict = others != 0       ? Verdict::kTogether
                      : !fit().known(j) ? Verdict::kNoPoints
                                        : quality(j, share, is_rate(figure));
+    if (figure == CalibratedFigure::kGap && result.verdict == Verdict::kMeasured &&
+        wire_explains_gap()) {
+      result.verdict = Verdict::kNoPoints;
+      result.points = 0;
+      result.at_most = fit().high[j];
+      return result;
+    }
     if (result.verdict == Verdict::kOnePoint) {
       result.rests_on = place_[point_of_row_[fit().rests_on[j]]];
     }
@@ -228,6 +245,18 @@ class Calibrator {
     return result;
   }
 
+  // Whether even the smallest messages that the gap is taken to pace may need as long on the wire:
+  // then the gap may be anything below.
+  bool wire_explains_gap() const {
+    std::uint64_t least = Paces::kNever;
+    for (const MeasuredPoint& point : linear_) {
+      if (is_paced(point) && choice_.attempt.paces.of(point) == Pace::kGap) {
+        least = std::min(least, point.bytes);
+      }
+    }
+    return least != 0 && !gap_exceeds(fit(), Unknown::kByte, static_cast<double>(least));
+  }
+
   Verdict quality(std::size_t j, double share, bool rate) const {
     const double value = fit().x[j];
     const auto good = [&](double error) {
@@ -244,6 +273,8 @@ class Calibrator {
     FigureFit& post = result_.figures[static_cast<std::size_t>(CalibratedFigure::kPost)];
     FigureFit& gap = result_.figures[static_cast<std::size_t>(CalibratedFigure::kGap)];
     const FigureFit& rate = result_.of(CalibratedFigure::kRate);
+    const double gap_pace =
+        gap.verdict == Verdict::kMeasured ? gap.high : gap.at_most.value_or(kInfinite);
     const auto lower = [](std::optional<double>& bound, double value) {
       bound = bound ? std::min(*bound, value) : value;
     };
@@ -256,8 +287,8 @@ class Calibrator {
         at_most = static_cast<double>(point.bytes) / rate.low;
       } else if (pace == Pace::kPost && post.verdict == Verdict::kMeasured) {
         at_most = post.high;
-      } else if (pace == Pace::kGap && gap.verdict == Verdict::kMeasured) {
-        at_most = gap.high;
+      } else if (pace == Pace::kGap) {
+        at_most = gap_pace;
       }
       if (!std::isfinite(at_most)) continue;
       if (gap.verdict != Verdict::kMeasured) lower(gap.at_most, at_most);

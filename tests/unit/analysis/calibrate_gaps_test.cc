@@ -217,6 +217,36 @@ TEST(CalibrateGaps, OnlyTheWirePacesLargeMessages) {
   EXPECT_EQ(found.platform.rate, slow_gap().rate);
 }
 
+// Where even the smallest messages of bursts take longer on the wire, there is a time between them,
+// and it is not the gap's.
+TEST(CalibrateGaps, ASlowWireOnlyBoundsTheGap) {
+  const auto found_on = [](std::string_view gap, double noise, std::uint64_t seed) {
+    const machine::Platform platform = machine::parse_platform_spec(
+        fmt::format("star:rate=1Gbps,latency=1300ns,o_post=250ns,o_complete=230ns,gap={}", gap));
+    auto points = Points(platform).pingpong().send().post().stream().burst().burst().all;
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal(1, noise);
+    for (MeasuredPoint& point : points) point.seconds *= normal(random);
+    return calibrate(points, base());
+  };
+  std::uint64_t by_chance = 0;  // 2.5 % of seeds may show a gap
+  for (std::uint64_t seed = 1; seed <= cases(100u); ++seed) {
+    const Calibration found = found_on("20ns", 0.01, seed);
+    const analysis::FigureFit& gap = found.of(CalibratedFigure::kGap);
+    if (gap.verdict == Verdict::kMeasured) {
+      ++by_chance;
+      continue;
+    }
+    expect_kept(found, CalibratedFigure::kGap, Verdict::kNoPoints);
+    EXPECT_EQ(gap.points, 0u);
+    ASSERT_TRUE(gap.at_most.has_value());
+    EXPECT_NEAR(*gap.at_most, 64e-9, 5e-9) << seed;
+    EXPECT_EQ(found.platform.gap, base().gap);
+  }
+  EXPECT_LE(by_chance, 8u);
+  EXPECT_EQ(found_on("70ns", 1e-6, 1).platform.gap, sched::Time{70'000});
+}
+
 // By the smallest of them, at the slowest that the wire may be.
 TEST(CalibrateGaps, ARoughWireBoundsByItsSlowestRate) {
   std::mt19937_64 random(6);

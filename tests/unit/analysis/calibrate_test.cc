@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <tuple>
 
 #include "tests/support/sanitized.h"
 #include "tests/unit/analysis/measured.h"
@@ -219,6 +220,28 @@ Coverage coverage_of(const machine::Platform& platform, const std::vector<Measur
     }
   }
   return coverage;
+}
+
+// Also where rounding decides: of so few points, whether they vouch for each other.
+TEST(Calibrate, TheOrderOfThePointsDoesNotMatter) {
+  std::vector<MeasuredPoint> points = {
+      {PointKind::kGet, 65'536, 1, 1e-6},
+      {PointKind::kGet, 4096, 4, 1e-6},
+      {PointKind::kSend, 4096, 4, 1e-6},
+  };
+  const auto by_size = [](const MeasuredPoint& a, const MeasuredPoint& b) {
+    return std::tie(a.kind, a.bytes) < std::tie(b.kind, b.bytes);
+  };
+  std::sort(points.begin(), points.end(), by_size);
+  const Calibration first = calibrate(points, base());
+  while (std::next_permutation(points.begin(), points.end(), by_size)) {
+    const Calibration found = calibrate(points, base());
+    for (std::size_t f = 0; f < kFigures; ++f) {
+      EXPECT_EQ(found.figures[f].verdict, first.figures[f].verdict)
+          << name(first.figures[f].figure);
+      EXPECT_EQ(found.figures[f].value, first.figures[f].value) << name(first.figures[f].figure);
+    }
+  }
 }
 
 TEST(Calibrate, IntervalsHoldTheTruth) {
