@@ -95,7 +95,10 @@ Choice choose(std::span<const MeasuredPoint> points, const Reading& reading) {
     return {by_gap.loss <= by_post.loss ? std::move(by_gap) : std::move(by_post)};
   }
   if (by_gap.knows(Unknown::kGap) && by_gap.knows(Unknown::kPost)) {
-    return {gap_exceeds(by_gap.fit, Unknown::kPost, 1) ? std::move(by_gap) : std::move(by_post)};
+    // Where a signal is told apart, a stream that posts pace has one more, and a gap that is longer
+    // may have to stand for it.
+    const bool by = by_gap.loss <= by_post.loss && gap_exceeds(by_gap.fit, Unknown::kPost, 1);
+    return {by ? std::move(by_gap) : std::move(by_post)};
   }
   const double rounding = kRounding * static_cast<double>(points.size());
   if (by_gap.loss > kClearly * by_post.loss + rounding) return {std::move(by_post)};

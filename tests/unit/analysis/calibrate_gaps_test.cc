@@ -177,6 +177,31 @@ TEST(CalibrateGaps, NoisyStreamsDoNotMakeAGapOfAPost) {
   }
 }
 
+// The one completion of a short stream is no part of a gap.
+TEST(CalibrateGaps, ASignalDoesNotMakeAGapOfAPost) {
+  const machine::Platform platform = machine::parse_platform_spec(
+      "star:rate=100Gbps,latency=1us,o_post=60ns,o_complete=200ns,gap=2ns,o_signal=80ns");
+  std::uint64_t by_chance = 0;
+  for (std::uint64_t seed = 1; seed <= cases(100u); ++seed) {
+    auto points = Points(platform)
+                      .pingpong()
+                      .send()
+                      .post()
+                      .post()
+                      .add(PointKind::kSignaled, {1'000'000}, {8, 16, 32})
+                      .add(PointKind::kStream, {8, 64}, {2, 4})
+                      .add(PointKind::kStream, {8, 64}, {2, 4})
+                      .all;
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal(1, 0.003);
+    for (MeasuredPoint& point : points) point.seconds *= normal(random);
+    const Calibration found = calibrate(points, base());
+    by_chance += found.of(CalibratedFigure::kGap).verdict == Verdict::kMeasured;
+    EXPECT_NEAR(sched::seconds(found.platform.o_post), 60e-9, 1e-9) << seed;
+  }
+  EXPECT_LE(by_chance, 8u);
+}
+
 TEST(CalibrateGaps, StreamsAloneDoNotSayWhetherPostsOrGapsPaceThem) {
   for (const machine::Platform& platform : {slow_gap(), slow_post()}) {
     const Calibration found = calibrate(Points(platform).pingpong().send().stream().all, base());
