@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "sched/op.h"
@@ -75,6 +76,12 @@ class ArgumentTable {
   bool empty() const { return cells_.empty(); }
   std::span<const std::uint32_t> cells() const { return cells_; }
   OpArguments operator[](std::uint32_t place) const { return read(cells_.data() + place); }
+  /// The duration of an entry that has nothing else and whose duration fits into 32 bits.
+  std::optional<Time> only_duration(std::uint32_t place) const {
+    const std::uint32_t* const cell = cells_.data() + place;
+    if (*cell != 1u << static_cast<int>(ArgumentBit::kDuration)) return std::nullopt;
+    return Time{cell[1]};
+  }
 
   /// Goes through the entries.
   class Iterator {

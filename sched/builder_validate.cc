@@ -23,17 +23,19 @@ using Wide = unsigned __int128;
 class Validator {
  public:
   Validator(std::span<const Op> ops, std::span<const Buffer> buffers, std::span<const Slice> slices,
-            std::span<const Channel> channels, const ArgumentTable& arguments, std::uint32_t ranks)
+            std::span<const Channel> channels, const ArgumentTable& arguments, std::uint32_t ranks,
+            bool grouped)
       : ops_(ops),
         buffers_(buffers),
         slices_(slices),
         channels_(channels),
         arguments_(arguments),
-        ranks_(ranks) {}
+        ranks_(ranks),
+        grouped_(grouped) {}
 
   Diagnostics found;
 
-  bool clean() const { return found.size() < 20; }
+  bool clean() const { return clean_; }
 
   void check_buffer(std::size_t i) {
     if (buffers_[i].rank.value >= ranks_) {
@@ -127,12 +129,12 @@ class Validator {
     check_arguments(i, op);
   }
 
-  // Whether check_op() finds nothing, its arguments aside. If so, counts what it carries. A reduce,
-  // and what names several slices on a side, may be sound as well.
+  // Whether check_op() finds nothing, its arguments aside. If so, counts what it carries. What
+  // names more slices may be sound as well.
   bool is_sound(const Op& op) {
     const KindRules& rules = kKindRules[static_cast<std::size_t>(op.kind)];
-    if (op.rank.value >= ranks_ || op.step == kNoStep || op.kind == OpKind::kReduce ||
-        op.reads.count > (rules.reads ? 1u : 0u) || op.writes.count > (rules.writes ? 1u : 0u) ||
+    if (op.rank.value >= ranks_ || op.step == kNoStep || op.reads.count > rules.reads ||
+        op.writes.count > (rules.writes ? 1u : 0u) ||
         op.reads.first + std::uint64_t{op.reads.count} > slices_.size() ||
         op.writes.first + std::uint64_t{op.writes.count} > slices_.size() ||
         (op.notify != Notify::kNone && !rules.notifies)) {
@@ -148,6 +150,7 @@ class Validator {
       return false;
     }
     if (rules.in_place && (op.reads.count == 0 || op.reads != op.writes)) return false;
+    if (op.kind == OpKind::kReduce && op.writes.count == 0) return false;
     std::uint64_t bytes = 0;
     if (op.writes.count != 0) {
       const Slice& slice = slices_[op.writes.first];
@@ -156,10 +159,13 @@ class Validator {
       bytes = slice.bytes;
     }
     if (op.reads.count != 0) {
-      const Slice& slice = slices_[op.reads.first];
-      if (buffers_[slice.buffer.value].rank != (rules.reads_remote ? target : op.rank))
-        return false;
-      bytes = slice.bytes;
+      bytes = 0;  // no more than 2^64 - 2
+      for (const Slice& slice : slices_.subspan(op.reads.first, op.reads.count)) {
+        if (buffers_[slice.buffer.value].rank != (rules.reads_remote ? target : op.rank))
+          return false;
+        bytes += slice.bytes;
+      }
+      if (bytes > kMostBytes) return false;
     }
     if (rules.initiates) carried_ += bytes;
     return true;
@@ -224,10 +230,12 @@ class Validator {
 
   void check_arguments(std::size_t i, const Op& op) {
     if (op.arguments == kNoArguments) return;
+    const bool lasts = op.kind == OpKind::kCalc || op.kind == OpKind::kDelay;
+    if (lasts && arguments_.only_duration(op.arguments)) return;
     const OpId id(static_cast<std::uint32_t>(i));
     const OpArguments arguments = arguments_[op.arguments];
     const bool counts = op.kind == OpKind::kReduce && bytes_of(op.writes) == 8;
-    const bool timed = op.kind == OpKind::kCalc || op.kind == OpKind::kDelay || counts;
+    const bool timed = lasts || counts;
     const auto absent = [](const Operand& o) { return o.from == Operand::From::kAbsent; };
     if (arguments.duration.count() < 0 || (arguments.duration.count() != 0 && !timed)) {
       report(id, fmt::format("op {} ({}) has a duration it cannot have", i, name(op.kind)));
@@ -287,24 +295,19 @@ class Validator {
     return true;
   }
 
-  // `grouped`: each rank's operations stand together, in the order of ranks. Then few operations
-  // are looked at: of an edge between two places in what one rank has, both are of that rank.
-  void check_edges(std::span<const Edge> edges, bool grouped) {
-    std::size_t first = 0;  // of the operations of one rank…
-    std::size_t end = 0;    // …and what is behind them
+  // Where operations are grouped few of them are looked at: of an edge between two places in what
+  // one rank has, both are of that rank.
+  void check_edges(std::span<const Edge> edges) {
     for (const Edge& edge : edges) {
       if (!clean()) return;
       prefetch_ahead(&edge);
       const std::size_t pred = edge.pred.value;
       const std::size_t succ = edge.succ.value;
-      if (grouped && succ >= end && succ < ops_.size()) {
-        const RankId rank = ops_[succ].rank;
-        const auto begin = std::ranges::lower_bound(ops_, rank, {}, &Op::rank);
-        first = static_cast<std::size_t>(begin - ops_.begin());
-        end = static_cast<std::size_t>(std::ranges::upper_bound(ops_, rank, {}, &Op::rank) -
-                                       ops_.begin());
+      if (grouped_ && succ >= end_of_rank_ && succ < ops_.size()) look_at_rank_of(succ);
+      if (pred < first_of_rank_ || pred >= end_of_rank_ || succ < first_of_rank_ ||
+          succ >= end_of_rank_) {
+        check_edge(edge);
       }
-      if (pred < first || pred >= end || succ < first || succ >= end) check_edge(edge);
     }
   }
 
@@ -354,7 +357,11 @@ class Validator {
   }
 
   // How many operations a rank's program has from this one on; other ranks' may stand between.
-  std::uint32_t left_on_rank(OpId op) {
+  std::size_t left_on_rank(OpId op) {
+    if (grouped_) {
+      if (op.value < first_of_rank_ || op.value >= end_of_rank_) look_at_rank_of(op.value);
+      return end_of_rank_ - op.value;
+    }
     if (left_on_rank_.empty()) {
       left_on_rank_.resize(ops_.size());
       std::vector<std::uint32_t> left(ranks_, 0);
@@ -390,17 +397,33 @@ class Validator {
 
   void report(OpId op, std::string message) {
     found.push_back({Code::kStructure, Severity::kError, op, std::move(message)});
+    clean_ = found.size() < kMostFound;
   }
 
  private:
+  static constexpr std::size_t kMostFound = 20;
+
+  // Where operations are grouped: at those of the rank that the i-th is of.
+  void look_at_rank_of(std::size_t i) {
+    const auto [begin, end] =
+        std::equal_range(ops_.begin(), ops_.end(), ops_[i],
+                         [](const Op& a, const Op& b) { return a.rank < b.rank; });
+    first_of_rank_ = static_cast<std::size_t>(begin - ops_.begin());
+    end_of_rank_ = static_cast<std::size_t>(end - ops_.begin());
+  }
+
   std::span<const Op> ops_;
   std::span<const Buffer> buffers_;
   std::span<const Slice> slices_;
   std::span<const Channel> channels_;
   ArgumentTable arguments_;
   std::uint32_t ranks_;
-  std::vector<std::uint32_t> left_on_rank_;
-  Wide carried_ = 0;  // by all messages
+  bool grouped_;  // each rank's operations stand together, in the order of ranks
+  bool clean_ = true;
+  std::size_t first_of_rank_ = 0;            // of the operations of the rank that is looked at…
+  std::size_t end_of_rank_ = 0;              // …and what is behind them
+  std::vector<std::uint32_t> left_on_rank_;  // if they are not grouped
+  Wide carried_ = 0;                         // by all messages
 };
 
 }  // namespace
@@ -412,7 +435,7 @@ Diagnostics ScheduleBuilder::validate() const {
     return all.validate();
   }
   const ArgumentTable arguments(argument_cells_);
-  Validator validator(ops_, buffers_, slices_, channels_, arguments, ranks_);
+  Validator validator(ops_, buffers_, slices_, channels_, arguments, ranks_, grouped_);
   if (ops_.size() >= (1ull << 31) || slices_.size() >= (1ull << 32) ||
       edges_.size() >= (1ull << 32)) {
     validator.report({}, "the schedule is too large; expected fewer than 2^31 operations");
@@ -433,7 +456,7 @@ Diagnostics ScheduleBuilder::validate() const {
     sound_tables ? validator.check_op_of_sound_tables(i) : validator.check_op(i);
   }
   validator.check_all_bytes();
-  validator.check_edges(edges_, grouped_);
+  validator.check_edges(edges_);
   if (!validator.found.empty()) return validator.found;  // what follows looks things up
   for (std::size_t i = 0; i < flag_matches_.size(); ++i) {
     prefetch_matched(i, ops_);

@@ -81,6 +81,10 @@ class ArgumentBytes {
     put(arguments.address_offset);
   }
   void add_to(DigestWriter& out) const { out.add_bytes(bytes_.data(), used_); }
+  // The same of a duration alone: three operands are absent.
+  static void add_to(DigestWriter& out, Time duration) {
+    out.add_all(duration.count(), std::array<std::uint8_t, 3>{});
+  }
 
  private:
   template <class Number>
@@ -200,7 +204,12 @@ Digest digest_of(const Schedule& schedule) {
       for (const Slice& slice : schedule.slices(op.writes)) add(out, slice);
       out.add_u8(has_arguments);
     }
-    if (has_arguments != 0) ArgumentBytes(arguments[op.arguments]).add_to(out);
+    if (has_arguments == 0) continue;
+    if (const auto duration = arguments.only_duration(op.arguments)) {
+      ArgumentBytes::add_to(out, *duration);
+    } else {
+      ArgumentBytes(arguments[op.arguments]).add_to(out);
+    }
   }
   out.add_u64(schedule.edges().size());
   for (const Edge& edge : schedule.edges()) {

@@ -37,9 +37,10 @@ constexpr bool takes_writes(OpKind kind) {
   }
 }
 
-// What an operation of a kind has at the most, where it names one slice on either side or none.
+// What an operation of a kind has at the most, where it names two slices to read and one to write,
+// or fewer.
 struct KindRules {
-  bool reads = false;
+  std::uint8_t reads = 0;
   bool writes = false;
   bool in_place = false;  // an atomic without a local result: it writes what it reads
   bool on_channel = false;
@@ -52,7 +53,7 @@ struct KindRules {
 constexpr KindRules rules_of(OpKind kind) {
   KindRules rules;
   rules.in_place = is_atomic(kind);
-  rules.reads = takes_reads(kind);
+  rules.reads = !takes_reads(kind) ? 0 : is_atomic(kind) ? 1 : 2;
   rules.writes = takes_writes(kind);
   rules.on_channel = has_channel(kind);
   rules.at_destination = kind == OpKind::kRecv;

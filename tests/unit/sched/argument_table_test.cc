@@ -50,7 +50,9 @@ OpArguments arguments(std::mt19937_64& random) {
 
 TEST(ArgumentTable, HoldsWhatWasPutIntoCells) {
   std::mt19937_64 random(5);
-  std::vector<OpArguments> written = {{}};
+  OpArguments timed;
+  timed.duration = Time{7'000'000};
+  std::vector<OpArguments> written = {{}, timed};
   for (int i = 0; i < 20'000; ++i) written.push_back(arguments(random));
   std::vector<std::uint32_t> cells;
   std::vector<std::uint32_t> places;
@@ -67,9 +69,14 @@ TEST(ArgumentTable, HoldsWhatWasPutIntoCells) {
   for (const OpArguments& read : table) {
     ASSERT_TRUE(read == written[i]) << i;
     ASSERT_TRUE(table[places[i]] == written[i]) << i;
+    if (const auto duration = table.only_duration(places[i])) {
+      timed.duration = *duration;
+      ASSERT_TRUE(timed == written[i]) << i;
+    }
     ++i;
   }
   EXPECT_EQ(i, written.size());
+  EXPECT_EQ(table.only_duration(places[1]), Time{7'000'000});
   EXPECT_TRUE(ArgumentTable().empty());
 }
 
