@@ -94,6 +94,8 @@ class OwnerRuns {
     return run_of(next) == r ? in_run(next) : run();
   }
 
+  static constexpr std::size_t kFetched = 768;  // bytes of the next run to be copied
+
   // Each run is copied once, around the circles of those that take each other's place.
   template <class Value>
   void permute(std::vector<std::uint32_t> order, Value* table) const {
@@ -105,6 +107,8 @@ class OwnerRuns {
       std::uint32_t to = first;
       while (order[to] != first) {
         const std::uint32_t from = order[to];
+        const char* const next = reinterpret_cast<const char*>(at(order[from]));
+        for (std::size_t line = 0; line < kFetched; line += 64) __builtin_prefetch(next + line);
         std::copy(at(from), at(from) + run(), at(to));
         order[to] = to;
         to = from;

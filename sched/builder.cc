@@ -70,14 +70,7 @@ ChannelId ScheduleBuilder::add_channel(const Channel& channel) {
 }
 
 SliceRange ScheduleBuilder::add_slices(std::span<const Slice> slices, RankId of) {
-  if (turns_) {
-    SliceRange range;
-    for (const Slice& slice : slices) {
-      const std::uint32_t place = add_slice_in_turn(slice, of);
-      if (range.count++ == 0) range.first = place;
-    }
-    return range;
-  }
+  if (turns_) return add_slices_in_turn(slices, of);
   if (slices.size() == 1) return add_slice(slices.front(), of);
   const auto first = static_cast<std::uint32_t>(slices_.size());
   slices_.insert(slices_.end(), slices.begin(), slices.end());
@@ -175,7 +168,6 @@ void ScheduleBuilder::end_turns() {
   if (slices_.size() >> 32 != 0) {  // with the room between them: places have 32 bits
     throw InputError("the schedule is too large; expected fewer than 2^31 operations");
   }
-  turns_->slices.gather(slices_);
   turns_->arguments.gather(argument_cells_);
   const auto move = [](std::uint32_t& place, const base::OwnerRuns& runs) {
     place = static_cast<std::uint32_t>(runs.gathered(place));
@@ -185,8 +177,6 @@ void ScheduleBuilder::end_turns() {
   };
   turns_->ops.locate();
   turns_->ops.gather(ops_, [&](Op& op) {
-    if (op.reads.count != 0) move(op.reads.first, turns_->slices);
-    if (op.writes.count != 0) move(op.writes.first, turns_->slices);
     if (op.arguments != kNoArguments) move(op.arguments, turns_->arguments);
   });
   turns_->edges.locate();

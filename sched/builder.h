@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/owner_rows.h"
 #include "base/owner_runs.h"
 #include "sched/argument_table.h"
 #include "sched/diagnostic.h"
@@ -34,7 +35,7 @@ class ScheduleBuilder {
   void reserve_flag_matches(std::size_t count) { flag_matches_.reserve(count); }
   /// To be called before the first operation, where those of different ranks come by turns and each
   /// rank has many: grouping them then takes less time and memory. The ids that `add` returns are
-  /// not in a row then, nor are the places of slices.
+  /// not in a row then, and the table of slices has some that nobody names.
   void take_turns();
   void set_title(std::string title) { title_ = std::move(title); }
   void set_message_bytes(std::uint64_t bytes) { message_bytes_ = bytes; }
@@ -45,7 +46,7 @@ class ScheduleBuilder {
   /// put together too, which says where they stand and nothing else.
   SliceRange add_slices(std::span<const Slice> slices, RankId of = RankId(0));
   SliceRange add_slice(const Slice& slice, RankId of = RankId(0)) {
-    if (turns_) return {add_slice_in_turn(slice, of), 1};
+    if (turns_) return add_slices_in_turn({&slice, 1}, of);
     slices_.push_back(slice);
     return {static_cast<std::uint32_t>(slices_.size() - 1), 1};
   }
@@ -121,7 +122,7 @@ class ScheduleBuilder {
     base::OwnerRuns ops;
     base::OwnerRuns edges;
     base::OwnerRuns arguments;
-    base::OwnerRuns slices;
+    base::OwnerRows slices;
   };
 
   // Arguments that others may share: where they stand, and what they are.
@@ -133,9 +134,10 @@ class ScheduleBuilder {
   static constexpr std::size_t kUsualCells = 8;  // of an operation's arguments, at the most
 
   OpId add_in_turn(const Op& op);
-  std::uint32_t add_slice_in_turn(const Slice& slice, RankId of) {
+  SliceRange add_slices_in_turn(std::span<const Slice> slices, RankId of) {
     const std::uint32_t owner = of.value < ranks_ ? of.value : 0;
-    return static_cast<std::uint32_t>(turns_->slices.add(owner, slice, slices_));
+    return {static_cast<std::uint32_t>(turns_->slices.add(owner, slices, slices_)),
+            static_cast<std::uint32_t>(slices.size())};
   }
   // Those that say for how long are looked for among themselves.
   std::uint32_t place_of(const ArgumentCells& arguments, bool timed, RankId rank);
