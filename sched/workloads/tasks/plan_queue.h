@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/slots.h"
+
 namespace slackline::sched {
 
 /// Most of what is planned comes within some microseconds: it waits, in no order, in the slot of
@@ -21,13 +23,18 @@ class PlanQueue {
   /// Not before the event that was taken last.
   void push(When at, const Event& event) {
     ++count_;
-    const Entry entry{at, pushed_++, event};
+    const Entry entry{at, pushed_++, event, kNone};
     const std::int64_t slot = slot_of(at);
     if (slot <= slot_now_) return insert(near_, entry);
     if (slot - slot_now_ >= kSlots) return insert(far_, entry);
     const auto place = static_cast<std::size_t>(slot % kSlots);
-    slots_[place].push_back(entry);
-    used_[place / 64] |= std::uint64_t{1} << place % 64;
+    const std::uint32_t held = base::take_slot(held_, free_);
+    held_[held] = entry;
+    std::uint64_t& used = used_[place / 64];
+    const std::uint64_t bit = std::uint64_t{1} << place % 64;
+    held_[held].next = (used & bit) != 0 ? first_[place] : kNone;
+    first_[place] = held;
+    used |= bit;
   }
   bool empty() const { return count_ == 0; }
   /// When the event was that was taken last; 0 at first.
@@ -45,11 +52,13 @@ class PlanQueue {
  private:
   static constexpr int kSlotBits = 12;  // of a time: a slot is 4 ns
   static constexpr std::int64_t kSlots = 1024;
+  static constexpr std::uint32_t kNone = 0xffffffffu;
 
   struct Entry {
     When at;
     std::uint64_t number;
     Event event;
+    std::uint32_t next;                         // in its slot
     bool operator<(const Entry& other) const {  // comes later: the heaps' top comes first
       return at != other.at ? at > other.at : number > other.number;
     }
@@ -74,7 +83,10 @@ class PlanQueue {
     slot_now_ = has_far ? slot_of(far_.front().at) : in_slots;
     if (in_slots == slot_now_) {
       const auto place = static_cast<std::size_t>(slot_now_ % kSlots);
-      near_.swap(slots_[place]);
+      for (std::uint32_t held = first_[place]; held != kNone; held = held_[held].next) {
+        near_.push_back(held_[held]);
+        free_.push_back(held);
+      }
       used_[place / 64] &= ~(std::uint64_t{1} << place % 64);
       std::make_heap(near_.begin(), near_.end());
     }
@@ -95,10 +107,12 @@ class PlanQueue {
     return -1;
   }
 
-  std::vector<Entry> near_;                         // a heap: of this slot
-  std::vector<Entry> far_;                          // a heap: beyond all slots when it was planned
-  std::array<std::vector<Entry>, kSlots> slots_{};  // by slot modulo their number
-  std::array<std::uint64_t, kSlots / 64> used_{};   // a bit for each that has something
+  std::vector<Entry> near_;  // a heap: of this slot
+  std::vector<Entry> far_;   // a heap: beyond all slots when it was planned
+  std::vector<Entry> held_;  // in slots
+  std::vector<std::uint32_t> free_;
+  std::array<std::uint32_t, kSlots> first_;        // held in a slot, by slot modulo their number
+  std::array<std::uint64_t, kSlots / 64> used_{};  // a bit for each that has something
   std::int64_t slot_now_ = 0;
   std::size_t count_ = 0;
   std::uint64_t pushed_ = 0;

@@ -27,23 +27,27 @@ std::uint64_t message_ops(const Spec& spec) {
   return 5 * hops;  // copied in, aged, written, seen, taken apart
 }
 
-TaskProgram::Link& TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
-  const auto found = link_of_.find_or_add(std::uint64_t{src} << 32 | dst);
-  if (!found.fresh) return links_[found.number];
-  found.number = static_cast<std::uint32_t>(links_.size());
-  Link& made = links_.emplace_back();
-  made.number = found.number;
-  made.src = src;
-  made.dst = dst;
-  made.channel = out_.connect(RankId(src), RankId(dst));
-  Channel& channel = out_.channel(made.channel);
+std::uint32_t TaskProgram::link(std::uint32_t src, std::uint32_t dst) {
+  std::uint32_t way = src * ranks_ + dst;
+  if (ranks_ > kFewRanks) {
+    const auto found = link_of_.find_or_add(std::uint64_t{src} << 32 | dst);
+    if (found.fresh) {
+      found.number = static_cast<std::uint32_t>(links_.size());
+      links_.emplace_back();
+    }
+    way = found.number;
+  }
+  Link& link = links_[way];
+  if (link.channel.valid()) return way;
+  link = {src, dst, out_.connect(RankId(src), RankId(dst)), {}};
+  Channel& channel = out_.channel(link.channel);
   channel.bundle = options_.bundle;
   if (channel.bundle != Bundle::kNone) {
     channel.bundle_bytes = options_.flush_bytes;
     channel.bundle_delay = options_.flush_age;
     if (channel.bundle == Bundle::kOverflow) channel.window = kOverflowWindow;
   }
-  return made;
+  return way;
 }
 
 // Of many replies without a result, all of which read the same.
@@ -96,72 +100,75 @@ void TaskProgram::send(std::uint32_t rank, std::uint32_t id, std::span<const OpI
     return send_alone(link(rank, m.message.dst), id, after);
   }
   const bool direct = options_.aggregation == Aggregation::kDestination;
-  Link& way = link(rank, direct ? m.message.dst : hierarchy_.next(rank, m.message.dst));
+  const std::uint32_t way =
+      link(rank, direct ? m.message.dst : hierarchy_.next(rank, m.message.dst));
+  if (queues_.size() <= way) queues_.resize(links_.size());
   if (m.bytes + kMark <= options_.flush_bytes) return gather(way, id, after);
-  if (way.filled != 0) flush(way, false);
+  if (queues_[way].filled != 0) flush(way, false);
   send_alone(way, id, after);
 }
 
-void TaskProgram::send_alone(Link& way, std::uint32_t id, std::span<const OpId> after) {
+void TaskProgram::send_alone(std::uint32_t way, std::uint32_t id, std::span<const OpId> after) {
   const Travelling& m = messages_[id];
   depart(way, m.slices, m.bytes, m.own_mark, after, {&id, 1}, false);
 }
 
 // Copies a record into the queue.
-void TaskProgram::gather(Link& way, std::uint32_t id, std::span<const OpId> after) {
+void TaskProgram::gather(std::uint32_t way, std::uint32_t id, std::span<const OpId> after) {
   const Travelling m = messages_[id];
+  const std::uint32_t src = links_[way].src;
+  Queue& queue = queues_[way];
   const std::uint64_t room = options_.flush_bytes - kMark;
-  if (way.filled + m.bytes > room) flush(way, false);
-  if (way.filled == 0) {
-    way.staging = memory_.take(way.src, room);
-    at(here() + options_.flush_age.count(), What::kFlush, way.number, way.generation);
+  if (queue.filled + m.bytes > room) flush(way, false);
+  if (queue.filled == 0) {
+    queue.staging = memory_.take(src, room);
+    at(here() + options_.flush_age.count(), What::kFlush, way, queue.generation);
   }
   const SliceRange record{m.slices.first, m.own_mark ? m.slices.count : m.slices.count - 1};
-  const Slice staged{way.staging.buffer, way.staging.offset + way.filled, m.bytes};
-  way.copies.push_back(
-      planned(out_.copy(place(way.src), record, staged), after, copy_cost(staged)));
-  way.messages.push_back(id);
-  way.filled += m.bytes;
-  if (way.filled + m.bytes > room) flush(way, false);
+  const Slice staged{queue.staging.buffer, queue.staging.offset + queue.filled, m.bytes};
+  queue.copies.push_back(planned(out_.copy(place(src), record, staged), after, copy_cost(staged)));
+  queue.messages.push_back(id);
+  queue.filled += m.bytes;
+  if (queue.filled + m.bytes > room) flush(way, false);
 }
 
 // An aggregate that goes because it is old waits until its first record has waited that long.
-void TaskProgram::flush(Link& way, bool aged) {
+void TaskProgram::flush(std::uint32_t way, bool aged) {
+  const std::uint32_t src = links_[way].src;
+  Queue& queue = queues_[way];
   if (aged) {
     // A delay that takes no time has no arguments.
-    const OpId delay = options_.flush_age > Time{0}
-                           ? out_.delay(place(way.src), options_.flush_age)
-                           : out_.add(out_.op(OpKind::kDelay, place(way.src)));
-    way.copies.push_back(planned(delay, {way.copies.data(), 1}));
+    const OpId delay = options_.flush_age > Time{0} ? out_.delay(place(src), options_.flush_age)
+                                                    : out_.add(out_.op(OpKind::kDelay, place(src)));
+    queue.copies.push_back(planned(delay, {queue.copies.data(), 1}));
   }
-  const Slice records{way.staging.buffer, way.staging.offset, way.filled};
-  const std::vector<OpId> copies = std::move(way.copies);
-  const std::vector<std::uint32_t> messages = std::move(way.messages);
-  way.copies.clear();
-  way.messages.clear();
-  way.filled = 0;
-  ++way.generation;
-  depart(way, out_.add_slices(std::array{records, memory_.mark(way.src)}, RankId(way.src)),
-         records.bytes, false, copies, messages, true);
+  const Slice records{queue.staging.buffer, queue.staging.offset, queue.filled};
+  const std::vector<OpId> copies = std::exchange(queue.copies, {});
+  const std::vector<std::uint32_t> messages = std::exchange(queue.messages, {});
+  queue.filled = 0;
+  ++queue.generation;
+  depart(way, out_.add_slices(std::array{records, memory_.mark(src)}, RankId(src)), records.bytes,
+         false, copies, messages, true);
 }
 
 // Writes `bytes` and, unless they end in one, a mark.
-void TaskProgram::depart(Link& way, SliceRange reads, std::uint64_t bytes, bool own_mark,
+void TaskProgram::depart(std::uint32_t way, SliceRange reads, std::uint64_t bytes, bool own_mark,
                          std::span<const OpId> after, std::span<const std::uint32_t> messages,
                          bool gathered) {
+  const Link& link = links_[way];
   const std::uint32_t id = base::take_slot(writes_, free_writes_);
   Write& write = writes_[id];
-  write.link = way.number;
+  write.link = way;
   write.gathered = gathered;
   if (gathered) {
     write.messages.assign(messages.begin(), messages.end());
   } else {
     write.message = messages.front();
   }
-  write.landing = memory_.take(way.dst, bytes + (own_mark ? 0 : kMark));
-  write.put = planned(out_.put(place(way.src), way.channel, reads, write.landing, Notify::kFlag),
+  write.landing = memory_.take(link.dst, bytes + (own_mark ? 0 : kMark));
+  write.put = planned(out_.put(place(link.src), link.channel, reads, write.landing, Notify::kFlag),
                       after, kPlanPost);
-  at(here() + kPlanLatency, What::kWrite, id, way.dst);
+  at(here() + kPlanLatency, What::kWrite, id, link.dst);
 }
 
 // While one message of many is taken in, the processor is told what those some places further on
@@ -174,33 +181,55 @@ void TaskProgram::look_ahead(std::span<const std::uint32_t> messages, std::size_
     __builtin_prefetch(far + sizeof(Travelling) - 1);
   }
   if (at + kNamed >= messages.size()) return;
-  const Travelling& near = messages_[messages[at + kNamed]];
-  if (near.reply) {
-    __builtin_prefetch(&task_states_[near.message.task]);
+  look_ahead(messages_[messages[at + kNamed]]);
+}
+
+void TaskProgram::look_ahead(const Travelling& message) const {
+  if (message.reply) {
+    __builtin_prefetch(&task_states_[message.message.task]);
   } else {
-    pattern_.look_ahead(near.message);
+    pattern_.look_ahead(message.message);
   }
+}
+
+// The same while a core has its turn, of what it does in the turns after this one.
+void TaskProgram::look_ahead(const std::deque<Item>& queue) const {
+  const auto write = [&](std::size_t turn) {
+    const bool is_write = turn < queue.size() && queue[turn].what == What::kWrite;
+    return is_write ? &writes_[queue[turn].id] : nullptr;
+  };
+  if (const Write* const third = write(2)) __builtin_prefetch(third);
+  if (const Write* const second = write(1)) {
+    __builtin_prefetch(&links_[second->link]);
+    const char* const message = reinterpret_cast<const char*>(&messages_[second->message]);
+    __builtin_prefetch(message);
+    __builtin_prefetch(message + sizeof(Travelling) - 1);
+  }
+  if (const Write* const next = write(0)) look_ahead(messages_[next->message]);
 }
 
 // The polling thread sees a write. What was gathered it takes apart, and runs handlers or sends on.
 void TaskProgram::take_in(std::uint32_t write) {
-  const Write seen = std::move(writes_[write]);
-  free_writes_.push_back(write);
-  const Slice& landing = seen.landing;
+  Write& seen = writes_[write];
+  free_writes_.push_back(write);  // until a message departs, which is when `seen` ends
+  const Slice landing = seen.landing;
   Link& way = links_[seen.link];
   const std::uint32_t rank = way.dst;
   const OpPlace here = place(rank);
   OpId after = planned(out_.poll(here, end_of(landing, kMark)), {&way.last_poll, 1});
   out_.add_flag_match(seen.put, after);
   way.last_poll = after;
+  const std::uint32_t alone = seen.message;
+  const bool gathered = seen.gathered;
+  const std::vector<std::uint32_t> together = std::move(seen.messages);
   Slice at = landing;
-  if (seen.gathered) {
+  if (gathered) {
     const Slice records{landing.buffer, landing.offset, landing.bytes - kMark};
     at = memory_.take(rank, records.bytes);
     after = planned(out_.copy(here, records, at), {&after, 1}, copy_cost(at));
   }
   const std::span<const std::uint32_t> messages =
-      seen.gathered ? std::span(seen.messages) : std::span(&seen.message, 1);
+      gathered ? std::span(together) : std::span(&alone, 1);
   for (std::size_t i = 0; i < messages.size(); ++i) {
     look_ahead(messages, i);
     const std::uint32_t id = messages[i];

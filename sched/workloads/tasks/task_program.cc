@@ -60,7 +60,8 @@ TaskProgram::TaskProgram(const Spec& spec, TaskPattern& pattern)
       marks_(ranks_),
       cores_(ranks_),
       contexts_(ranks_, ContextCache(options_.resident, tasks_)),
-      task_states_(std::size_t{ranks_} * tasks_) {
+      task_states_(std::size_t{ranks_} * tasks_),
+      links_(ranks_ <= kFewRanks ? std::size_t{ranks_} * ranks_ : 0) {
   out_.set_title(format_spec(spec));
   out_.take_turns();
 }
@@ -86,11 +87,10 @@ Schedule TaskProgram::make() {
         push(rank_of(event.id), {What::kTask, event.id});
         break;
       case What::kWrite:
-        __builtin_prefetch(&writes_[event.id]);  // for its turn at the core
         push(event.detail, {What::kWrite, event.id});
         break;
       case What::kFlush:
-        if (links_[event.id].generation == event.detail && links_[event.id].filled != 0) {
+        if (queues_[event.id].generation == event.detail && queues_[event.id].filled != 0) {
           push(links_[event.id].src, {What::kFlush, event.id});
         }
         break;
@@ -124,6 +124,7 @@ void TaskProgram::step(std::uint32_t rank) {
   Core& core = cores_[rank];
   const Item item = core.queue.front();
   core.queue.pop_front();
+  look_ahead(core.queue);
   switch (item.what) {
     case What::kTask:
       resume(item.id);
@@ -137,7 +138,7 @@ void TaskProgram::step(std::uint32_t rank) {
       break;
     }
     case What::kFlush:
-      if (links_[item.id].filled != 0) flush(links_[item.id], true);
+      if (queues_[item.id].filled != 0) flush(item.id, true);
       break;
     case What::kCore:
       break;
@@ -256,7 +257,7 @@ void TaskProgram::release_barrier() {
   }
   through = write_mark_barrier(
       out_, memory_, step_, std::move(through),
-      [&](std::uint32_t src, std::uint32_t dst) { return link(src, dst).channel; });
+      [&](std::uint32_t src, std::uint32_t dst) { return links_[link(src, dst)].channel; });
   cost_ = 0;  // of no core alone
   pattern_.passed_barrier();
   const When over = events_.now() + way.rounds() * (kPlanPost + kPlanLatency);

@@ -189,24 +189,24 @@ class TaskProgram {
     bool reply = false;
     OpId after;  // between tasks of one core: what its handler waits for
   };
-  struct Write {
+  struct alignas(64) Write {  // a line of the cache
     std::uint32_t link = 0;
-    Slice landing;
-    bool gathered = false;
     OpId put;
+    bool gathered = false;
     std::uint32_t message = 0;            // if it is not gathered
     std::vector<std::uint32_t> messages;  // if it is
+    Slice landing;
   };
   struct HashOfEnds {
     std::uint64_t operator()(std::uint64_t ends) const { return mixed(ends); }
   };
-  struct Link {                // an ordered pair of ranks
-    std::uint32_t number = 0;  // among the links
+  struct Link {  // an ordered pair of ranks
     std::uint32_t src = 0;
     std::uint32_t dst = 0;
     ChannelId channel;
     OpId last_poll;
-    // What waits to be sent together.
+  };
+  struct Queue {  // of a link: what waits to be sent together
     Slice staging;
     std::uint64_t filled = 0;
     std::uint32_t generation = 0;
@@ -232,18 +232,20 @@ class TaskProgram {
   // task_transfers.cc
   void transfer(TaskId task, OpKind kind, std::uint32_t rank, const Slice& from, const Slice& to);
 
-  // task_messages.cc
-  Link& link(std::uint32_t src, std::uint32_t dst);
+  // task_messages.cc; `way` is the number of a link
+  std::uint32_t link(std::uint32_t src, std::uint32_t dst);
   SliceRange mark_of(std::uint32_t rank);
   std::uint32_t new_message(const TaskMessage& message);
   void send(std::uint32_t rank, std::uint32_t id, std::span<const OpId> after);
-  void send_alone(Link& way, std::uint32_t id, std::span<const OpId> after);
-  void gather(Link& way, std::uint32_t id, std::span<const OpId> after);
-  void flush(Link& way, bool aged);
-  void depart(Link& way, SliceRange reads, std::uint64_t bytes, bool own_mark,
+  void send_alone(std::uint32_t way, std::uint32_t id, std::span<const OpId> after);
+  void gather(std::uint32_t way, std::uint32_t id, std::span<const OpId> after);
+  void flush(std::uint32_t way, bool aged);
+  void depart(std::uint32_t way, SliceRange reads, std::uint64_t bytes, bool own_mark,
               std::span<const OpId> after, std::span<const std::uint32_t> messages, bool gathered);
   void take_in(std::uint32_t write);
   void look_ahead(std::span<const std::uint32_t> messages, std::size_t at) const;
+  void look_ahead(const Travelling& message) const;
+  void look_ahead(const std::deque<Item>& queue) const;
   void deliver(std::uint32_t id, const Slice& record, OpId after);
 
   // task_stealing.cc
@@ -268,8 +270,10 @@ class TaskProgram {
   std::vector<std::uint32_t> free_messages_;
   std::vector<Write> writes_;
   std::vector<std::uint32_t> free_writes_;
-  std::deque<Link> links_;
-  base::FlatIndex<std::uint64_t, HashOfEnds> link_of_;  // by source and target
+  static constexpr std::uint32_t kFewRanks = 128;
+  std::vector<Link> links_;    // by source and target, where few ranks are; else as they come
+  std::vector<Queue> queues_;  // by link, once there are any
+  base::FlatIndex<std::uint64_t, HashOfEnds> link_of_;  // by source and target, of many ranks
   std::vector<std::vector<TaskWork>> parcels_;          // stolen, under way
   PlanQueue<Event> events_;
   std::uint32_t in_barrier_ = 0;

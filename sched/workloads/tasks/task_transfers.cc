@@ -18,7 +18,7 @@ void TaskProgram::transfer(TaskId task, OpKind kind, std::uint32_t rank, const S
   }
   const std::uint32_t here_rank = rank_of(task);
   const bool local = rank == here_rank;
-  const ChannelId channel = local ? ChannelId() : link(here_rank, rank).channel;
+  const ChannelId channel = local ? ChannelId() : links_[link(here_rank, rank)].channel;
   const Op op = out_.op(local ? OpKind::kCopy : kind, place(here_rank), channel, from, to);
   own.begun.push_back(planned(out_.add(op), own.before, local ? 0 : kPlanPost));
 }
@@ -43,7 +43,7 @@ void TaskProgram::fetch_add(TaskId task, std::uint32_t rank, const Slice& word,
   OpArguments arguments;
   arguments.operand = literal(operand);
   const SliceRange at_word = out_.add_slice(word, RankId(rank_of(task)));
-  const ChannelId channel = link(rank_of(task), rank).channel;
+  const ChannelId channel = links_[link(rank_of(task), rank)].channel;
   const Op op = out_.op(OpKind::kFetchAdd, place(rank_of(task)), channel, at_word, at_word);
   then(task, out_.add(op, arguments), kPlanPost);
   await(task);
