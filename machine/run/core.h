@@ -118,6 +118,7 @@ class RunCore {
   /// Has the processor load the operation's times and node. Inlined: see machine/run/look_ahead.h.
   [[gnu::always_inline]] void prefetch_op(std::uint32_t op) const {
     __builtin_prefetch(&times_[op], 1);
+    __builtin_prefetch(&times_[op].cause, 1);  // it may stand in the next line
     __builtin_prefetch(&nodes_[op], 1);
   }
   /// …once these are there, where the node's arcs stand if they do not stand with it…
@@ -126,10 +127,13 @@ class RunCore {
       __builtin_prefetch(graph_.place_of_listed(nodes_[op]));
     }
   }
-  /// …and then the nodes of those that wait for it.
+  /// …and then the nodes of those that wait for it, and what is looked at once they are ready.
   [[gnu::always_inline]] void prefetch_waiting(std::uint32_t op) const {
     const auto ask = [&](std::uint32_t to) __attribute__((always_inline)) {
       __builtin_prefetch(&nodes_[to], 1);
+      if (tree_.is_region(to)) return;
+      __builtin_prefetch(&schedule_.op(range_.id(to)));
+      __builtin_prefetch(&times_[to], 1);
     };
     graph_.each_at_issue(op, nodes_[op], ask);
     graph_.each_at_done(op, nodes_[op], ask);

@@ -67,7 +67,9 @@ class LookAhead {
       if (kind == Kind::kDone || o.kind == sched::OpKind::kRecv) return;
     }
     if (is_of_port(kind)) return paths_.prefetch_of(o.channel);
-    if (o.match.valid()) {
+    // A message with bytes is still to leave as it is posted, and meets its receive after that.
+    const bool has_bytes = o.reads.count != 0;
+    if (o.match.valid() && !(kind == Kind::kLaneEnd && has_bytes)) {
       __builtin_prefetch(ops_ + o.match.value);
       core_.prefetch_op(o.match.value);
     }
@@ -92,7 +94,7 @@ class LookAhead {
     paths_.prefetch(paths_.of(o.channel, true));  // of the acknowledgement
     const PathInBrief& way = paths_.in_brief(paths_.of(o.channel, false));
     small_.prefetch(way.src_nic, way.dst_nic);
-    large_.prefetch(way.src_nic, way.dst_nic);
+    if (o.reads.count != 0) large_.prefetch(way.src_nic, way.dst_nic);
   }
   // The next message of the NIC's queue may start.
   static bool is_of_port(Kind kind) {
