@@ -61,7 +61,9 @@ class EventQueue {
   void push(double time_s, ExecutionEvent event) {
     const Recent recent = recent_[slot(time_s)];
     if (recent.time_s != time_s) return open(time_s, event);
-    buckets_[recent.bucket].others.push_back(event);
+    std::vector<ExecutionEvent>& others = buckets_[recent.bucket].others;
+    if (others.size() == others.capacity()) return grow(others, event);
+    others.push_back(event);
   }
 
   bool empty() const { return heap_.empty(); }
@@ -133,7 +135,10 @@ class EventQueue {
                                     56);
   }
 
-  // Not inlined, so that what push() mostly does saves few registers.
+  // Neither is inlined, so that what push() mostly does saves no registers.
+  [[gnu::noinline]] static void grow(std::vector<ExecutionEvent>& others, ExecutionEvent event) {
+    others.push_back(event);
+  }
   [[gnu::noinline]] void open(double time_s, ExecutionEvent event) {
     std::uint32_t index;
     if (free_.empty()) {

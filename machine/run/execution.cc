@@ -209,7 +209,7 @@ void Execution::serve_lanes() {
 
 // The lane is free. One operation at a time, also when it takes no time: what it releases may come
 // before the rest.
-inline void Execution::serve(std::uint32_t lane) {
+[[gnu::always_inline]] inline void Execution::serve(std::uint32_t lane) {
   Lanes& lanes = core_.lanes();
   if (sees_ && serve_completions(lane)) return;
   const std::optional<Lanes::Waiting> turn =
