@@ -221,6 +221,11 @@ void FlowNetwork::begin_waiting(double clock_s) {
 
 void FlowNetwork::work_instant() {
   const double now_s = timers_.pop_instant(events_);
+  if (now_s + 2 * kLag_s < worked_s_) {
+    throw InternalError(fmt::format("the instant at {} s comes after that at {} s, by SimGrid's {}",
+                                    now_s, worked_s_, s4u::Engine::get_clock()));
+  }
+  worked_s_ = now_s;
   driven_->instant(now_s, events_);
 }
 

@@ -91,6 +91,7 @@ class FlowNetwork final : public machine::DrivenClock {
   std::vector<machine::ExecutionEvent> events_;
   std::size_t cuts_ = 0;              // that have been
   std::optional<double> next_end_s_;  // what SimGrid said last; nothing if it may not hold any more
+  double worked_s_ = 0;               // the last instant
   Timer* timer_ = nullptr;
   double armed_s_ = std::numeric_limits<double>::infinity();
 };

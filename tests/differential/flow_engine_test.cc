@@ -154,5 +154,23 @@ TEST(FlowEngine, IsSimgridWhereLinksAreShared) {
   EXPECT_LT(ties, 10);
 }
 
+// In the very step of SimGrid's clock in which a flow ends, the engine on it has a timer, whose
+// call comes first. SimGrid's word on when the next flow ends must not leave out this one:
+// operations would begin before what they wait for has ended.
+TEST(FlowEngine, AnOperationOnSimgridWaitsForAFlowThatEndsAsATimerIsDue) {
+  const Schedule schedule = compile(sched::parse_spec("allreduce:ranks=12,bytes=5867KiB"));
+  const Platform platform =
+      machine::parse_platform_spec("two-level:racks=4,hosts=4,oversubscription=4,nic=fair");
+  DelayPlan plan;
+  plan.pairs.push_back({sched::RankId(7), sched::RankId(5), {11'000'000'000}});
+  const Wiring wiring(platform, schedule.rank_count());
+  const Trace simgrid = sim::run_simgrid({schedule, platform, wiring, plan});
+  for (const sched::Edge& edge : schedule.edges()) {
+    if (edge.on != sched::On::kDone) continue;
+    EXPECT_GE(simgrid.ops[edge.succ.value].issued_s, simgrid.ops[edge.pred.value].done_s)
+        << "op " << edge.succ.value << " after " << edge.pred.value;
+  }
+}
+
 }  // namespace
 }  // namespace slackline
