@@ -1,9 +1,11 @@
 // What a calibration does not know, and says so.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string_view>
 
 #include "analysis/fit/calibrate.h"
 #include "analysis/fit/calibration_model.h"
