@@ -173,8 +173,7 @@ void FlowNetwork::arm() {
   });
 }
 
-// No flow ends, and nothing is cut, before this. Alone on its way a flow ends when it should; where
-// flows share they end later, which only SimGrid knows.
+// No flow ends, and nothing is cut, before this.
 double FlowNetwork::quiet_until_s() {
   while (!ends_.empty()) {
     const End& first = ends_.top();
@@ -183,18 +182,8 @@ double FlowNetwork::quiet_until_s() {
     ends_.pop();
   }
   double until_s = ends_.empty() ? std::numeric_limits<double>::infinity() : ends_.top().time_s;
-  if (until_s <= timers_.next_s() + 2 * kLag_s) until_s = std::max(until_s, steady_until_s());
   if (cuts_ < paths_.cuts_s().size()) until_s = std::min(until_s, paths_.cuts_s()[cuts_]);
   return until_s;
-}
-
-// No flow in SimGrid ends before this. Its word holds until a flow begins or a link has another
-// rate: either may let others end earlier than it says now.
-double FlowNetwork::steady_until_s() {
-  if (!paths_.link_changes().empty()) return 0;
-  if (!next_end_s_) next_end_s_ = next_end_s();
-  return waiting_.empty() ? *next_end_s_
-                          : std::min(*next_end_s_, flows_[waiting_[first_waiting_]].begin_s);
 }
 
 // Flows whose time has come begin. They do so after their instant; they carry that much less, to
@@ -219,16 +208,6 @@ void FlowNetwork::begin_waiting(double clock_s) {
   first_waiting_ = 0;
 }
 
-void FlowNetwork::work_instant() {
-  const double now_s = timers_.pop_instant(events_);
-  if (now_s + 2 * kLag_s < worked_s_) {
-    throw InternalError(fmt::format("the instant at {} s comes after that at {} s, by SimGrid's {}",
-                                    now_s, worked_s_, s4u::Engine::get_clock()));
-  }
-  worked_s_ = now_s;
-  driven_->instant(now_s, events_);
-}
-
 // Works through the instants whose time has come, and those ahead of SimGrid's clock that no end
 // of a flow can come before: most, and each would cost SimGrid a look at everything under way.
 void FlowNetwork::work() {
@@ -241,12 +220,12 @@ void FlowNetwork::work() {
   cancelled_.clear();
   const double clock_s = s4u::Engine::get_clock();
   begin_waiting(clock_s);
-  while (!timers_.empty() && timers_.next_s() + kLag_s <= clock_s + kInstant_s / 2) {
-    work_instant();
+  while (!timers_.empty() && (timers_.next_s() + kLag_s <= clock_s + kInstant_s / 2 ||
+                              timers_.next_s() + 2 * kLag_s < quiet_until_s())) {
+    const double now_s = timers_.pop_instant(events_);
+    driven_->instant(now_s, events_);
   }
   begin_waiting(clock_s);
-  next_end_s_.reset();
-  while (!timers_.empty() && timers_.next_s() + 2 * kLag_s < quiet_until_s()) work_instant();
   arm();
 }
 

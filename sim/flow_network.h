@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <queue>
 #include <simgrid/s4u.hpp>
 #include <vector>
@@ -67,9 +66,7 @@ class FlowNetwork final : public machine::DrivenClock {
   void cut(double cut_s);
   void arm();
   double quiet_until_s();
-  double steady_until_s();
   void begin_waiting(double clock_s);
-  void work_instant();
   void work();
 
   const machine::Paths& paths_;
@@ -89,9 +86,7 @@ class FlowNetwork final : public machine::DrivenClock {
   std::vector<std::uint32_t> over_;               // ended, not yet let go
   std::vector<simgrid::s4u::CommPtr> cancelled_;  // to be let go when SimGrid is through with them
   std::vector<machine::ExecutionEvent> events_;
-  std::size_t cuts_ = 0;              // that have been
-  std::optional<double> next_end_s_;  // what SimGrid said last; nothing if it may not hold any more
-  double worked_s_ = 0;               // the last instant
+  std::size_t cuts_ = 0;  // that have been
   Timer* timer_ = nullptr;
   double armed_s_ = std::numeric_limits<double>::infinity();
 };

@@ -3,10 +3,7 @@
 #include <simgrid/forward.h>  // what the next one of 3.32 needs
 #include <simgrid/version.h>
 
-#include <algorithm>
-#include <limits>
 #include <simgrid/kernel/Timer.hpp>
-#include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/s4u.hpp>
 #include <utility>
 
@@ -25,21 +22,6 @@ Timer* call_at(double time_s, std::function<void()> call) {
 }
 
 void cancel(Timer* timer) { timer->remove(); }
-
-// The engine's own question before it moves its clock; the header is installed as well. Where a
-// timer and the end of a flow meet, the timer's call comes first: the flow has ended then, and is
-// among those that are still to be told.
-double next_end_s() {
-  const s4u::Engine* engine = s4u::Engine::get_instance();
-  const double clock_s = s4u::Engine::get_clock();
-  double next_s = std::numeric_limits<double>::infinity();
-  for (simgrid::kernel::resource::Model* model : engine->get_all_models()) {
-    if (!model->get_finished_action_set()->empty()) return clock_s;
-    const double in_s = model->next_occurring_event(clock_s);
-    if (in_s >= 0) next_s = std::min(next_s, clock_s + in_s);
-  }
-  return next_s;
-}
 
 void configure_exact_sharing() {
   s4u::Engine::set_config("network/model:CM02");

@@ -29,11 +29,6 @@ using Timer = simgrid::kernel::timer::Timer;
 Timer* call_at(double time_s, std::function<void()> call);
 void cancel(Timer* timer);
 
-/// When the next flow of the running engine ends, by its clock, if none begins or changes before.
-/// No earlier than its clock; infinity if none is under way. SimGrid works it out again where it
-/// asks.
-double next_end_s();
-
 /// Plain max-min sharing: no factors meant for TCP, and times to 1 ps. For an engine without zones.
 void configure_exact_sharing();
 

@@ -155,8 +155,8 @@ TEST(FlowEngine, IsSimgridWhereLinksAreShared) {
 }
 
 // In the very step of SimGrid's clock in which a flow ends, the engine on it has a timer, whose
-// call comes first. SimGrid's word on when the next flow ends must not leave out this one:
-// operations would begin before what they wait for has ended.
+// call comes first. It must not work ahead past this end: operations would begin before what they
+// wait for is done.
 TEST(FlowEngine, AnOperationOnSimgridWaitsForAFlowThatEndsAsATimerIsDue) {
   const Schedule schedule = compile(sched::parse_spec("allreduce:ranks=12,bytes=5867KiB"));
   const Platform platform =
