@@ -289,7 +289,8 @@ std::optional<std::string> Arguments::parse(const std::vector<std::string>& argu
     const std::size_t colon = what.find(':');
     throw InputError(
         colon == std::string_view::npos
-            ? fmt::format("{}: {}; {}", parser_->name, what, see)
+            ? fmt::format("{}: --{} takes no value; {}", parser_->name,
+                          what.substr(0, what.find(' ')), see)
             : fmt::format("{}: {}: no value; {}", parser_->name, what.substr(0, colon), see));
   } catch (const CLI::Error& error) {
     throw InputError(fmt::format("{}: {}; {}", parser_->name, error.what(), see));

@@ -128,7 +128,7 @@ class CommandLines(ProgramCase):
                 (["compile", CHAIN, "-o", ""], "--output: empty"),
                 (["compile", CHAIN, "-o", "a", "-o", "b"], "--output stands twice"),
                 (["compile", CHAIN, "--format", "xml"], "text or json"),
-                (["compile", CHAIN, "--json=maybe"], "json"),
+                (["compile", CHAIN, "--json=maybe"], "compile: --json takes no value"),
                 (["check", CHAIN, "--limit", "0"], "--limit"),
                 (["export", CHAIN], "no --to"),
                 (["export", CHAIN, "--to", "pdf"], "unknown format 'pdf'"),
