@@ -8,6 +8,8 @@
 
 #include "analysis/advice/makespan_floor.h"
 #include "analysis/engines/flow_engine.h"
+#include "machine/event_queue.h"
+#include "sched/schedule.h"
 #include "sched/trace.h"
 #include "sim/simgrid_engine.h"
 
@@ -35,6 +37,20 @@ inline void expect_all_equal(const machine::Setting& setting, const sched::Trace
 /// Whether a region ran more than once.
 inline bool has_repeated(const sched::Trace& trace) {
   return std::ranges::any_of(trace.ops, [](const sched::OpTimes& op) { return op.attempts > 1; });
+}
+
+/// Whatever ties it breaks, and however it rounds: no operation is issued before what it waits for
+/// is done, but within the instant of both. Of runs in which nothing is repeated or passed over.
+inline void expect_in_order(const sched::Schedule& schedule, const sched::Trace& trace,
+                            const std::string& what) {
+  const auto ran_once = [](const sched::OpTimes& op) { return op.attempts == 1; };
+  if (!std::ranges::all_of(trace.ops, ran_once)) return;
+  for (const sched::Edge& edge : schedule.edges()) {
+    if (edge.on != sched::On::kDone) continue;
+    ASSERT_GE(trace.ops[edge.succ.value].issued_s + machine::kInstant_s,
+              trace.ops[edge.pred.value].done_s)
+        << what << ", op " << edge.succ.value << " after " << edge.pred.value;
+  }
 }
 
 /// Holds a run of the setting to its floor. Whether they are close.
