@@ -85,7 +85,7 @@ TEST_P(GroupDelivery, WhoIsOnlyHeldUpIsNotLost) {
     MeshRanks ranks;
     for (std::uint32_t r = 0; r < 3; ++r) {
       hw::MeshOptions options = ranks.options(r, 3);
-      options.failure_timeout = std::chrono::seconds(4);
+      options.failure_timeout = std::chrono::seconds(20);
       ranks.start(options, [&](const hw::MeshOptions& mine, const Say& say) {
         hw::GroupsOptions group_options = testing::quick_groups();
         group_options.failure_timeout = std::chrono::milliseconds(1600);  // asks after 0.4 s

@@ -65,7 +65,7 @@ TEST(MeshHosts, ALinkThatIsDownIsNoticedByBothSides) {
   if (!hosts.why_not().empty()) GTEST_SKIP() << hosts.why_not();
   MeshRanks ranks;
   start_on_hosts(
-      ranks, hosts, 3, [](MeshOptions& options) { options.failure_timeout = 2s; },
+      ranks, hosts, 3, [](MeshOptions& options) { options.failure_timeout = 5s; },
       [](const MeshOptions& own, const Say& say) {
         Mesh mesh(own);
         say("joined");
@@ -84,11 +84,11 @@ TEST(MeshHosts, ALinkThatIsDownIsNoticedByBothSides) {
   usleep(100'000);
   hosts.pull_link(2);
   for (std::size_t r = 0; r < 2; ++r) {
-    EXPECT_EQ(ranks.next(r), "rank 2 is lost: silent for 1.4 s");
+    EXPECT_EQ(ranks.next(r), "rank 2 is lost: silent for 3.5 s");
     EXPECT_EQ(ranks.next(r), "2");
   }
   // Seen from there it is the others that are gone.
-  EXPECT_THAT(ranks.next(2), HasSubstr(" is lost: silent for 1.4 s"));
+  EXPECT_THAT(ranks.next(2), HasSubstr(" is lost: silent for 3.5 s"));
   EXPECT_EQ(ranks.next(2), "0 1");
 }
 

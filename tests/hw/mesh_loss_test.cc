@@ -103,7 +103,7 @@ std::unique_ptr<Case> a_case(std::mt19937& random, int fault) {
   return one;
 }
 
-constexpr auto kTimeout = 2000ms;
+constexpr auto kTimeout = 5000ms;  // a host may not run its machines for a second or two
 
 void expect_only_the_victim(Case& one, std::int64_t& slowest_ms) {
   for (std::uint32_t r = 0; r < one.ranks; ++r) {
@@ -114,7 +114,7 @@ void expect_only_the_victim(Case& one, std::int64_t& slowest_ms) {
     if (!line.starts_with(expected)) continue;
     const std::int64_t took_ms = std::stoll(line.substr(expected.size())) - one.at_ms;
     slowest_ms = std::max(slowest_ms, took_ms);
-    const std::string how = one.fault == SIGKILL ? "its connection ended" : "silent for 1.4 s";
+    const std::string how = one.fault == SIGKILL ? "its connection ended" : "silent for 3.5 s";
     EXPECT_EQ(line.substr(line.find(": ") + 2),
               fmt::format("rank {} is lost: {}", one.victim, how));
     if (!one.habits[r].says_farewell) continue;
@@ -181,9 +181,7 @@ TEST_P(MeshLoss, SurvivorsNameTheRankAndNoOther) {
 
 TEST(MeshLeaving, WhoSaysFarewellIsNotLost) {
   MeshRanks processes;
-  processes.start_all(8, [](const MeshOptions& given, const MeshRanks::Say& say) {
-    MeshOptions options = given;
-    options.failure_timeout = 2s;
+  processes.start_all(8, [](const MeshOptions& options, const MeshRanks::Say& say) {
     Mesh mesh(options);
     mesh.barrier();
     std::mt19937 random(options.rank);
@@ -300,7 +298,7 @@ TEST(MeshLeaving, WhoIsLostKnowsThatBeforeOthersAreGone) {
   MeshRanks processes;
   const auto options_of = [&](std::uint32_t rank) {
     MeshOptions options = processes.options(rank, 3);
-    options.failure_timeout = 5s;
+    options.failure_timeout = 60s;  // longer than a busy machine takes to seal 50 MB
     return options;
   };
   for (std::uint32_t r = 0; r < 2; ++r) {

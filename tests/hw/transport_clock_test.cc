@@ -76,9 +76,7 @@ TEST_P(TransportClocks, ARankThatEndsIsNamed) {
   call_transport(GetParam());
   MeshRanks processes;
   for (std::uint32_t r = 0; r < 3; ++r) {
-    MeshOptions options = processes.options(r, 3);
-    options.failure_timeout = std::chrono::seconds(5);
-    processes.start(options, [](const MeshOptions& own, const Say& say) {
+    processes.start(processes.options(r, 3), [](const MeshOptions& own, const Say& say) {
       Mesh mesh(own);
       const auto transport = call_transport(GetParam());
       const std::vector<std::uint32_t> asking = {1, 2};
