@@ -156,10 +156,12 @@ void answer_slack(Answer& answer, const SlackRun& run, const FoundSlack& found) 
   answer.set("free_float_s", timed.free_float_s);
   answer.set("message_float_s", timed.message_float_s);
   const FloatSummary total = analysis::summarise(timed.total_float_s);
-  answer.row("total float",
-             fmt::format("least {}, median {}, most {}; none {}", sched::human_seconds(total.min_s),
-                         sched::human_seconds(total.median_s), sched::human_seconds(total.max_s),
-                         share_of_ops(total.without, total.ops)));
+  answer.row("total float", total.ops == 0 ? "there is no operation"
+                                           : fmt::format("least {}, median {}, most {}; none {}",
+                                                         sched::human_seconds(total.min_s),
+                                                         sched::human_seconds(total.median_s),
+                                                         sched::human_seconds(total.max_s),
+                                                         share_of_ops(total.without, total.ops)));
   answer.digest_row();
   answer.say(remarks(run, timed) + delay_line(schedule, order));
 
