@@ -18,12 +18,13 @@ namespace slackline::sched {
 /// more; what a step waits for in other thread blocks becomes `depid`/`deps`, on `nop` steps where
 /// there are several. Sends and puts with immediate become `s` and `r`, a copy `cpy`, a reduction
 /// of two operands in place `re`. Credits, joins and flushes are left out: the runtime has a flow
-/// control of its own, and order that runs through them is kept. A contract that spreads one rank's
-/// bytes to all is the collective `broadcast`, any other `custom`, which MSCCL takes and RCCL's
-/// reader does not.
+/// control of its own, and order that runs through them is kept. A contract that spreads all of one
+/// rank's output to the same places of every other is the collective `broadcast`, any other
+/// `custom`, which MSCCL takes and RCCL's reader does not.
 ///
 /// Throws Unsupported, naming the operation or the limit, on a contract that speaks of several
-/// buffers of a rank that steps touch, as of several messages, on all other kinds, on pieces that
+/// buffers of a rank that steps touch, as of several messages, on messages of a rank to itself,
+/// which the runtime does not load, on all other kinds, on pieces that
 /// are not contiguous, on more than 64 steps a thread block, 32 thread blocks a GPU or 71 chunks a
 /// step, on an offset above 32767 chunks (the runtime keeps 16 bits), on an order that would make
 /// thread blocks wait for each other in a circle, and on schedules that are not static.

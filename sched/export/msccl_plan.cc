@@ -60,6 +60,9 @@ class Planner {
     }
     const bool message = op.kind == OpKind::kRecv || is_fifo_source(op);
     if (message && !op.match.valid()) refuse(id, "has nothing that matches it");
+    if (message && schedule_.channel(op.channel).src == schedule_.channel(op.channel).dst) {
+      refuse(id, "is of a message to its own GPU; MSCCL's thread blocks lead to others");
+    }
     if (!message && op.kind != OpKind::kCopy && op.kind != OpKind::kReduce) {
       refuse(id, "has no counterpart in MSCCL");
     }
@@ -158,24 +161,39 @@ class Planner {
         gpu.scratch_chunks += chunks(buffer.bytes);
       }
     }
-    using Bytes = std::set<std::tuple<ValueId, std::uint64_t, std::uint64_t>>;
+    plan_.broadcast = is_broadcast(output);
+  }
+
+  // Whether all ranks come to have what one had, where that one had it: of a scatter each has other
+  // bytes in the end. It has to be the whole of every output, since the runtime cuts the user's
+  // buffer into as many chunks as the longest has. One rank alone is told nothing.
+  bool is_broadcast(const std::vector<BufferId>& output) const {
+    using Pieces =
+        std::set<std::tuple<std::uint64_t, std::uint64_t, ValueId, std::uint64_t, std::uint32_t>>;
     const auto by_rank = [&](const std::vector<Fact>& facts) {
-      std::map<RankId, Bytes> ranks;
+      std::map<RankId, Pieces> ranks;
       for (const Fact& fact : facts) {
-        const RankId rank = schedule_.buffers()[fact.slice.buffer.value].rank;
-        if (output[rank.value] != fact.slice.buffer) continue;
-        ranks[rank].insert({fact.value, fact.value_offset, fact.slice.bytes});
+        const Slice& slice = fact.slice;
+        const RankId rank = schedule_.buffers()[slice.buffer.value].rank;
+        if (output[rank.value] != slice.buffer) continue;
+        ranks[rank].insert({slice.offset, slice.bytes, fact.value, fact.value_offset, fact.terms});
       }
       return ranks;
     };
-    const std::map<RankId, Bytes> posts = by_rank(schedule_.contract().post);
-    // Of a scatter each rank has other bytes of the root's in the end. One rank alone is told
-    // nothing.
-    plan_.broadcast = schedule_.rank_count() > 1 && by_rank(schedule_.contract().pre).size() == 1 &&
-                      posts.size() == schedule_.rank_count() &&
-                      std::all_of(posts.begin(), posts.end(), [&](const auto& post) {
-                        return post.second == posts.begin()->second;
-                      });
+    const std::map<RankId, Pieces> pres = by_rank(schedule_.contract().pre);
+    const std::map<RankId, Pieces> posts = by_rank(schedule_.contract().post);
+    if (plan_.gpus.size() == 1 || pres.size() != 1 || posts.size() != plan_.gpus.size()) {
+      return false;
+    }
+    const Pieces& root = pres.begin()->second;
+    std::uint64_t end = 0;
+    for (const auto& piece : root) {
+      if (std::get<0>(piece) == end) end += std::get<1>(piece);
+    }
+    return std::all_of(posts.begin(), posts.end(),
+                       [&](const auto& post) { return post.second == root; }) &&
+           std::all_of(plan_.gpus.begin(), plan_.gpus.end(),
+                       [&](const MscclGpu& gpu) { return gpu.output_chunks == chunks(end); });
   }
 
   // What stands in another buffer before would be garbage there, and what comes into one be lost:

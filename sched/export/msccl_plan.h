@@ -39,7 +39,8 @@ struct MscclGpu {
 
 struct MscclPlan {
   std::uint64_t chunk_bytes = 0;
-  /// One rank's output holds something before, every rank's does after.
+  /// One rank's output is all said before, and every rank's holds the same at the same places
+  /// after.
   bool broadcast = false;
   std::vector<MscclGpu> gpus;
 };

@@ -112,14 +112,41 @@ TEST(MscclPlan, ABroadcastIsFromOneToAll) {
   const auto broadcast = [](const std::string& contract) {
     return plan_msccl(read_text(copied(contract))).broadcast;
   };
-  const std::string from = "pre 0[0+8] value 0\n";
-  const std::string to = "post 0[0+8] value 0\npost 3[8+8] value 0\n";
+  const std::string from = "pre 0[0+32] value 0\n";
+  const std::string to = "post 0[0+32] value 0\npost 3[0+32] value 0\n";
   EXPECT_TRUE(broadcast(from + to));
-  EXPECT_TRUE(broadcast(from + "pre 0[8+8] value 1\n" + to));
   EXPECT_FALSE(broadcast(from + "pre 3[0+8] value 1\n" + to));
-  EXPECT_FALSE(broadcast(from + "post 3[8+8] value 0\n"));
+  EXPECT_FALSE(broadcast(from + "post 3[0+32] value 0\n"));
   EXPECT_FALSE(broadcast(to));
-  EXPECT_FALSE(broadcast(from + "post 0[0+4] value 0\npost 3[8+4] value 0 at 4\n"));
+  EXPECT_FALSE(broadcast(from + "post 0[0+16] value 0\npost 3[0+16] value 0 at 16\n"));
+  EXPECT_FALSE(broadcast(from + "post 0[0+32] value 0 terms 2\npost 3[0+32] value 0 terms 2\n"));
+}
+
+// Whose user has a buffer for the whole message, and finds it there in its order.
+TEST(MscclPlan, ABroadcastIsOfWholeOutputsAtTheSamePlaces) {
+  const auto broadcast = [](const std::string& from, const std::string& to) {
+    return plan_msccl(
+               read_text(copied("pre 0[0+16] value 0\npre 0[16+" + from + "] value 1\n" + to)))
+        .broadcast;
+  };
+  const auto at_both = [](const std::string& first, const std::string& second) {
+    return "post 0" + first + " value 0\npost 0" + second + " value 1\npost 3" + first +
+           " value 0\npost 3" + second + " value 1\n";
+  };
+  EXPECT_TRUE(broadcast("16", at_both("[0+16]", "[16+16]")));
+  EXPECT_FALSE(broadcast("16", at_both("[16+16]", "[0+16]")));
+  EXPECT_FALSE(broadcast("16",
+                         "post 0[0+16] value 0\npost 0[16+16] value 1\n"
+                         "post 3[16+16] value 0\npost 3[0+16] value 1\n"));
+  EXPECT_FALSE(broadcast("8", at_both("[0+16]", "[16+8]")));
+}
+
+TEST(MscclPlan, RefusesMessagesToTheOwnGpu) {
+  EXPECT_EQ(
+      refusal("slackline schedule 1\nranks 1\nbuffer 0 rank 0 bytes 16\nchannel 0 from 0 to 0\n"
+              "rank 0\n0 send on 0 reads 0[0+8]\n1 recv on 0 writes 0[8+8]\n"),
+      "msccl-xml: op 0 (send, rank 0) is of a message to its own GPU; MSCCL's thread blocks "
+      "lead to others");
 }
 
 TEST(MscclPlan, NothingIsBroadcastToOneselfAlone) {
