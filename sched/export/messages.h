@@ -19,7 +19,8 @@ struct DataMessage {
 
 /// Every send and put but those on credit channels, in operation order. The place of a message is
 /// where its match or the put itself writes first; if a copy of the receiver's moves just that
-/// piece on (a first block that lands in a buffer of its own), where the copy puts it.
+/// piece on (a first block that lands in a buffer of its own) before another message comes there,
+/// where the first such copy puts it.
 std::vector<DataMessage> data_messages(const Schedule& schedule);
 
 }  // namespace slackline::sched

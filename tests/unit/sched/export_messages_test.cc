@@ -69,6 +69,20 @@ TEST(DataMessages, ACopyMovesThePlaceOfItsPieceAlone) {
   EXPECT_EQ(offset("2 copy reads 2[8+8] writes 1[40+4] 1[48+4]\n"), 8u);
 }
 
+TEST(DataMessages, EachIsWhereTheNextCopyPutsIt) {
+  const auto messages = messages_of(
+      "rank 0\n0 send on 0 reads 0[0+8]\n1 put on 0 imm reads 0[8+8] writes 2[8+8]\n"
+      "2 send on 0 reads 0[8+8]\n3 send on 0 reads 0[8+8]\n4 send on 0 reads 0[8+8]\n"
+      "rank 1\n5 recv on 0 writes 2[8+8]\n6 copy reads 2[8+8] writes 1[40+8]\n"
+      "7 recv on 0\n8 copy reads 2[8+8] writes 1[48+8]\n"
+      "9 recv on 0 writes 2[8+8]\n"
+      "10 recv on 0 writes 2[8+8]\n11 copy reads 2[8+8] writes 1[56+8]\n"
+      "12 recv on 0 writes 2[8+8]\n");
+  std::vector<std::uint64_t> offsets;
+  for (const DataMessage& message : messages) offsets.push_back(message.offset);
+  EXPECT_THAT(offsets, ElementsAre(40, 48, 8, 56, 8));
+}
+
 TEST(DataMessages, AMessageThatNobodyReceivesStandsAtZero) {
   const auto messages = messages_of("rank 0\n0 send on 0 reads 0[8+8]\n");
   ASSERT_EQ(messages.size(), 1u);
