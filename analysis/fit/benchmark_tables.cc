@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -130,12 +131,23 @@ class NcclReader {
  public:
   void take(std::string_view line, const std::string& where, std::uint32_t number) {
     constexpr std::string_view kTest = "# Collective test starting: ";
+    constexpr std::string_view kGrouped = "agg iters: ";
     constexpr std::string_view kColumns =
         "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong";
     if (line.starts_with(kTest)) {
       const std::string_view test = line.substr(kTest.size());
       known_ = test.ends_with("sendrecv_perf") || test.ends_with("sendrecv_perf_mpi");
       if (!known_) fail(where, line, "sendrecv_perf: points are of single messages");
+      ranks_ = 0;
+    } else if (line.starts_with("# Collective test concluded: ")) {
+      known_ = false;  // older versions do not say whose table comes next
+    } else if (line.starts_with("# nThread ")) {
+      const std::string_view from = line.substr(std::min(line.find(kGrouped), line.size()));
+      if (!from.empty() && !from.starts_with("agg iters: 1 ")) {
+        fail(where, from, "agg iters: 1, as without -m: points are of single messages");
+      }
+    } else if (line.starts_with("# Rank ")) {
+      ++ranks_;
     } else if (line.starts_with("# size ")) {
       titled_ = line == kColumns;
       if (!titled_) fail(where, line, "the columns size to #wrong, twice with a time");
@@ -156,6 +168,7 @@ class NcclReader {
     constexpr std::size_t kWrong = 8;
     if (!known_) fail(where, line, "\"# Collective test starting: sendrecv_perf\" first");
     if (!titled_ || !units_) fail(where, line, "the columns and their units first");
+    if (ranks_ == 1) fail(where, line, "two ranks or more: one alone sends to itself");
     const std::vector<std::string_view> words = words_of(line);
     if (words.size() != kWords) fail(where, line, fmt::format("{} columns", kWords));
     MeasuredPoint point;
@@ -172,6 +185,7 @@ class NcclReader {
   bool known_ = false;
   bool titled_ = false;
   bool units_ = false;
+  std::uint32_t ranks_ = 0;  // as listed; 0: no list
 };
 
 template <class Reader>

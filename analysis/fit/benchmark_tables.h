@@ -22,7 +22,8 @@ bool is_nccl_table(std::string_view text);
 
 /// Reads what `sendrecv_perf` prints: a size's time out of place (µs) is a pingpong of one message,
 /// as each rank sends one and has received one. Throws InputError "file:line: …" on other tests,
-/// which are of more than one message, on other columns and units, and on data that was wrong.
+/// which are of more than one message, on messages that were grouped (-m), on one rank alone, on
+/// other columns and units, and on data that was wrong.
 std::vector<MeasuredPoint> read_nccl_table(std::string_view text, std::string_view file);
 
 }  // namespace slackline::analysis

@@ -171,6 +171,42 @@ TEST(NcclPoints, RefuseOtherTestsColumnsAndUnits) {
               HasSubstr("expected the columns"));
 }
 
+// What nccl-tests say of the run and of its ranks, above the columns.
+std::string nccl_of(const std::string& grouped, int ranks) {
+  std::string head =
+      "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: "
+      "20 agg iters: " +
+      grouped + " validation: 1 graph: 0 unalign: 0\n# Using devices\n";
+  for (int r = 0; r < ranks; ++r) {
+    sched::append(head, "#  Rank {:2} Group  0 Pid    7 on host device  {} [0000:07:00] GPU\n", r,
+                  r);
+  }
+  std::string text = nccl("8 2 float sum -1 9.85 0.00 0.00 0 9.80 0.00 0.00 N/A\n");
+  return text.insert(text.find("#\n"), head);
+}
+
+TEST(NcclPoints, AreOfSingleMessagesBetweenRanks) {
+  EXPECT_EQ(read_points(nccl_of("1", 2), "out").size(), 1u);
+  EXPECT_EQ(read_points(nccl_of("1", 0), "out").size(), 1u);  // without a list
+  for (const char* grouped : {"16", "10"}) {
+    EXPECT_THAT(refusal(nccl_of(grouped, 2)), HasSubstr("out:3: "));
+    EXPECT_THAT(refusal(nccl_of(grouped, 2)), HasSubstr("expected agg iters: 1"));
+  }
+  EXPECT_THAT(refusal(nccl_of("1", 1)), HasSubstr("one alone sends to itself"));
+  // Each test of several has ranks of its own.
+  EXPECT_EQ(read_points(nccl_of("1", 2) + nccl_of("1", 3), "out").size(), 2u);
+  EXPECT_THAT(refusal(nccl_of("1", 2) + nccl_of("1", 1)), HasSubstr("out:22: "));
+}
+
+// Versions before 2.17 do not name their test.
+TEST(NcclPoints, OfOneTestDoNotNameTheNext) {
+  const std::string row = "8 2 float sum -1 9.85 0.00 0.00 0 9.80 0.00 0.00 N/A\n";
+  const std::string one = nccl(row) + "# Collective test concluded: sendrecv_perf\n";
+  const std::string older = nccl(row).substr(nccl(row).find("#\n"));
+  EXPECT_EQ(read_points(one + one, "out").size(), 2u);
+  EXPECT_THAT(refusal(one + older), HasSubstr("sendrecv_perf\" first"));
+}
+
 // What a machine of known figures would have these benchmarks print.
 TEST(BenchmarkPoints, TellTheRateOfTheMachine) {
   const double start_s = 1.6e-6;  // o_post, latency and o_complete
