@@ -260,6 +260,7 @@ class Run : public Command {
     if (metrics_file_ && place.rank == 0) {
       metrics.emplace(*metrics_file_, loaded.name, to_string(loaded.schedule.digest()),
                       joined.transport->name(), loaded.schedule.rank_count());
+      metrics->begin(console);
       options.on_iteration = [&](const hw::IterationEnd& end) { metrics->add(end, console); };
     }
     hw::Session session(*joined.mesh, *joined.transport);

@@ -39,6 +39,9 @@ RunMetrics::RunMetrics(std::string file, std::string_view schedule, std::string_
       begun_s_(unix_time_s()),
       last_s_(begun_s_) {}
 
+// What a run before left there would stand for this one until its first iteration ends, if ever.
+void RunMetrics::begin(Console& console) { write(console); }
+
 void RunMetrics::add(const hw::IterationEnd& end, Console& console) {
   last_s_ = unix_time_s();
   if (end.counts) {

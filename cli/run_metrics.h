@@ -10,16 +10,18 @@
 
 namespace slackline::cli {
 
-/// Prometheus's text format, as node_exporter's textfile collector reads it: written whole after
-/// each iteration. All metrics have the labels `digest`, of the schedule, and `transport`.
+/// Prometheus's text format, as node_exporter's textfile collector reads it: written whole when
+/// the ranks have joined and after each iteration. All metrics have the labels `digest`, of the
+/// schedule, and `transport`.
 class RunMetrics {
  public:
   /// `schedule`: its name, for people.
   RunMetrics(std::string file, std::string_view schedule, std::string_view digest,
              std::string_view transport, std::uint32_t ranks);
 
-  /// Writes the file anew. A run does not end where that fails: it is noted once, and no more is
-  /// written.
+  /// Writes the file anew, as do the others. A run does not end where that fails: it is noted once,
+  /// and no more is written.
+  void begin(Console& console);
   void add(const hw::IterationEnd& end, Console& console);
   /// The run has come to its end, and its bytes were right.
   void finish(Console& console);

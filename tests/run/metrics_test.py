@@ -69,6 +69,23 @@ class Metrics(RankCase):
         self.assertLessEqual(found["start_timestamp_seconds"], found["last_iteration_timestamp_seconds"])
         self.assertEqual(self.files(), ["m.prom"])
 
+    def test_before_the_first_iteration_ends_nothing_stands_there_of_another_run(self):
+        path = self.folder / "m.prom"
+        self.good("run", SPEC, "--metrics", "m.prom")
+        before = values(path.read_text())
+        self.assertEqual(before["finished"], 1)
+        with subprocess.Popen([PROGRAM, "run", SPEC, "--delay", "rank=0,step=0,by=500s",
+                               "--warm-up", "0", "--metrics", path], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            end = time.time() + PATIENCE_S
+            while values(path.read_text()) == before and time.time() < end:
+                time.sleep(0.01)
+            run.terminate()
+        found = values(path.read_text())
+        self.assertEqual((found["iterations_total"], found["finished"]), (0, 0))
+        self.assertNotIn("makespan_seconds", found)
+        self.assertLess(before["start_timestamp_seconds"], found["start_timestamp_seconds"])
+
     def test_while_it_runs_each_look_is_a_whole_file(self):
         path = self.folder / "m.prom"
         with subprocess.Popen([PROGRAM, "run", SPEC, "--duration", "2s", "--metrics", path],
