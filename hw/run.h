@@ -115,7 +115,8 @@ struct RunResult {
   /// Of the trace's iteration, by rank; at rank 0 alone. A time of another rank is comparable with
   /// one of this up to the sum of both errors.
   std::vector<ClockErrors> clock_errors;
-  /// The latest that a rank began an iteration after the common start: it was busy elsewhere.
+  /// The latest that a rank began an iteration after the common start: it was busy elsewhere. No
+  /// more than the rank's finish, so that it is in the makespan.
   double late_start_s = 0;
   /// By rank, over the iterations that count, each from its start until all ranks were through.
   std::vector<ProcessorUse> processor;

@@ -31,6 +31,10 @@ class Run(RankCase):
                 self.assertAlmostEqual(max(document["rank_finish_s"]), document["makespan_s"],
                                        delta=1e-9)
 
+    def test_a_rank_that_does_nothing_is_not_late(self):
+        document = self.document("run", "barrier:ranks=1", "--iterations", 3)
+        self.assertEqual((document["makespans_s"], document["late_start_s"]), ([0, 0, 0], 0))
+
     def test_the_digest_is_that_of_what_is_simulated(self):
         spec = "binomial-pipeline:ranks=3,bytes=1MiB,block=64KiB"
         digests = {self.document(command, spec, *more)["digest"]
