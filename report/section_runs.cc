@@ -50,7 +50,8 @@ class RunWriter {
     facts_["engine"] = run_.trace.engine;
     facts_["platform"] = run_.trace.platform;
     facts_["delays"] = run_.trace.delays;
-    facts_["seed"] = run_.trace.seed;
+    // As text: the page's numbers are exact only below 2^53.
+    facts_["seed"] = run_.trace.seed == 0 ? "" : std::to_string(run_.trace.seed);
     facts_["contended"] = run_.trace.contended;
     facts_["measured"] = is_measured(run_.trace);
     facts_["makespan"] = ticks_.of(makespan_s);

@@ -85,9 +85,7 @@ function fillHead(head, model) {
           ...[[runs.length > 1 ? (i ? 'second' : 'first') : 'run', run.label],
               ['engine', run.engine],
               ['makespan', model.time(run.makespan < 0 ? Infinity : run.makespan)]]
-              .concat(
-                  run.delays ? [['delays', 'some']] : [],
-                  run.seed ? [['seed', String(run.seed)]] : [])
+              .concat(run.delays ? [['delays', 'some']] : [], run.seed ? [['seed', run.seed]] : [])
               .map(fact)));
   const platforms = [...new Set(runs.map((run) => run.platform))].filter((platform) => platform);
   head.append(

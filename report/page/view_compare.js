@@ -26,9 +26,8 @@ function compareTable(model) {
   const makespan = (run) => (run.makespan < 0 ? Infinity : run.makespan);
   const row = (name, x, y, z = '') => tableRow([{left: name}, x, y, z]);
   const both = Number.isFinite(makespan(a)) && Number.isFinite(makespan(b));
-  const change = both ? `${difference(model, b.makespan - a.makespan)} (${
-                            digits(100 * (b.makespan / a.makespan - 1), 3)} %)` :
-                        '';
+  const share = a.makespan > 0 ? ` (${digits(100 * (b.makespan / a.makespan - 1), 3)} %)` : '';
+  const change = both ? difference(model, b.makespan - a.makespan) + share : '';
   const criticals = (run) => (
       run.hasSlack ? countText(run.floatClasses.filter((each) => each === 0).length) : 'not known');
   return make(

@@ -39,6 +39,11 @@ class Report(ProgramCase):
         self.good("simulate", PIPELINE, "--trace", "c")
         self.assertIn("expected one of schedule", self.bad("report", "a", "c"))
 
+    def test_every_digit_of_a_seed(self):
+        for seed, told in (("18446744073709551615", "18446744073709551615"), ("0", "")):
+            self.good("simulate", CHAIN, "--noise", "exponential,mean=1us", "--seed", seed, "--report", "r.html")
+            self.assertEqual(facts_of(self.read("r.html"))["runs"][0]["seed"], told)
+
     def test_where_the_schedule_comes_from(self):
         self.compiled(CHAIN, "x.sched")
         self.good("simulate", "x.sched", "--trace", "t")

@@ -211,6 +211,12 @@ class Report(ProgramCase):
         self.browser.show("compare")
         self.assertEqual(self.browser.text("#differing"), "Nothing.")
 
+    def test_a_makespan_of_nothing_has_no_share(self):
+        self.good("simulate", "barrier:ranks=1", "--trace", "a")
+        self.report("a", "a")
+        self.browser.show("compare")
+        self.assertIn("makespan 0 s 0 s 0 s\n", self.browser.text())
+
     def test_what_one_run_passed_over(self):
         self.write("choice.sched", CHOICE)
         for seed in range(9):
