@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/enum_names.h"
+#include "base/error.h"
 #include "cli/platform_report.h"
 #include "cli/simulation_report.h"
 #include "engines/engines.h"
@@ -26,6 +27,10 @@ SlackRun run_now(const SettledRun& settled, Console& console) {
 
 TracedRun::TracedRun(const std::string& file, const sched::MemoryLimit& memory) : path(file) {
   trace = sched::load_trace(path, memory);
+  if (trace.platform.empty()) {
+    throw InputError(fmt::format(
+        "{}: of a real run, whose machine nobody knows; expected a run that was simulated", path));
+  }
   platform = machine::parse_platform_spec(trace.platform);
   delays = machine::delay_plan_from_toml(trace.delays, path + ": delays");
 }

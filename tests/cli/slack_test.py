@@ -102,6 +102,9 @@ class Slack(ProgramCase):
         trace["done_s"][2] = None
         self.write("u", json.dumps(trace))
         self.assertIn("never finished", self.bad("slack", CHAIN, "--trace", "u"))
+        trace.update(platform="", engine="run:shm")
+        self.write("u", json.dumps(trace))
+        self.assertIn("u: of a real run", self.bad("slack", CHAIN, "--trace", "u"))
         for option in (["-p", "fractus"], ["-e", "analytic"], ["--policy", "ready"],
                        ["--delay", "op=1,by=1us"], ["--delays", "d"],
                        ["--slow-pair", "src=0,dst=1,rate=1Gbps"]):
