@@ -28,15 +28,22 @@ function compareTable(model) {
   const both = Number.isFinite(makespan(a)) && Number.isFinite(makespan(b));
   const share = a.makespan > 0 ? ` (${digits(100 * (b.makespan / a.makespan - 1), 3)} %)` : '';
   const change = both ? difference(model, b.makespan - a.makespan) + share : '';
+  // The head has those that there are: a real run has none.
+  const secondPlatform = !b.platform ? 'none' :
+      !a.platform                    ? 'as above' :
+      a.platform === b.platform      ? 'the same' :
+                                       'another';
   const criticals = (run) => (
       run.hasSlack ? countText(run.floatClasses.filter((each) => each === 0).length) : 'not known');
   return make(
       'table', {}, make('thead', {}, tableRow(['', 'first', 'second', 'difference'], 'th')),
       make(
           'tbody', {}, row('run', a.label, b.label), row('engine', a.engine, b.engine),
-          row('platform', 'as above', a.platform === b.platform ? 'the same' : 'another'),
+          row('platform', a.platform ? 'as above' : 'none', secondPlatform),
           row('delays', a.delays ? 'yes' : 'none',
-              b.delays === a.delays ? (b.delays ? 'the same' : 'none') : 'others'),
+              !b.delays                 ? 'none' :
+                  b.delays === a.delays ? 'the same' :
+                                          'others'),
           row('makespan', model.time(makespan(a)), model.time(makespan(b)), change),
           row('without float', criticals(a), criticals(b))));
 }

@@ -207,6 +207,10 @@ class Report(ProgramCase):
         # The delay is where it begins.
         self.assertRegex(self.browser.text("#differing"),
                          r"The first of them is (send|recv) \d+ of rank 3: ready at one time")
+        self.assertIn("delays none others\n", self.browser.text())
+        self.report("b", "a")
+        self.browser.show("compare")
+        self.assertIn("delays yes none\n", self.browser.text())
         self.report("a", "a")
         self.browser.show("compare")
         self.assertEqual(self.browser.text("#differing"), "Nothing.")
@@ -346,7 +350,11 @@ class Report(ProgramCase):
         self.assertIn("rank-0.out", self.browser.text())
         self.report("t", "real")
         self.browser.show("path")
-        self.browser.show("compare")
+        for runs, platforms in ((("t", "real"), "as above none"), (("real", "t"), "none as above"),
+                                (("real", "real"), "none none"), (("t", "t"), "as above the same")):
+            self.report(*runs)
+            self.browser.show("compare")
+            self.assertIn(f"platform {platforms}\n", self.browser.text())
 
     def test_links_are_as_busy_as_simulate_says(self):
         """With what packets and line codes add, too."""
