@@ -1,4 +1,5 @@
 // What was predicted of delayed operations, and what was measured.
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -6,6 +7,16 @@
 #include "report/sections.h"
 
 namespace slackline::report {
+namespace {
+
+// Of a run that never ended, where a shift may be negative: no time has as many ticks.
+constexpr std::int64_t kNeverShift = std::int64_t{1} << 51;
+
+std::int64_t shift_of(double shift_s, const Ticks& ticks) {
+  return std::isfinite(shift_s) ? ticks.of(shift_s) : kNeverShift;
+}
+
+}  // namespace
 
 void add_validation(const Report& report, const Ticks& ticks, Document& document) {
   if (report.validated.empty()) return;
@@ -13,8 +24,8 @@ void add_validation(const Report& report, const Ticks& ticks, Document& document
   for (const ValidatedDelay& each : report.validated) {
     op.push_back(each.op.value);
     delay.push_back(ticks.of(each.delay_s));
-    predicted.push_back(ticks.of(each.predicted_s));
-    measured.push_back(ticks.of(each.measured_s));
+    predicted.push_back(shift_of(each.predicted_s, ticks));
+    measured.push_back(shift_of(each.measured_s, ticks));
     within.push_back(each.within ? 1 : 0);
   }
   document.facts["validation"]["delays"] = report.validated.size();

@@ -1,19 +1,29 @@
 // What slack predicted of delayed operations, against what was measured.
 
+const kNeverShift = 2 ** 51;  // of a run that never ended
+
 async function viewValidation(model, place, state) {
   const scroll = make('div', {className: 'scroll'});
   place.append(scroll);
-  const {op, delay, predicted, measured, within} =
+  const {op, delay, within, ...shifts} =
       await model.columns.some('validated.', ['op', 'delay', 'predicted', 'measured', 'within']);
+  const [predicted, measured] = [shifts.predicted, shifts.measured].map(
+      (column) => Array.from(column, (each) => (each === kNeverShift ? Infinity : each)));
   const all = [...op.keys()];
   const beyond = all.filter((i) => !within[i]);
+  const ended = all.filter((i) => Number.isFinite(predicted[i]) && Number.isFinite(measured[i]));
   scroll.append(
       make('h2', {}, `${countText(op.length)} operations, each delayed in a run of its own`),
       make(
           'p', {className: 'note'},
           beyond.length ? `Beyond their tolerance (crosses): ${countText(beyond.length)}.` :
                           'All are within their tolerance.'));
-  const values = all.flatMap((i) => [predicted[i], measured[i]]).map((each) => model.seconds(each));
+  if (ended.length < all.length)
+    scroll.append(make(
+        'p', {className: 'note'},
+        `${countText(all.length - ended.length)} of the runs never ended.`));
+  const values =
+      ended.flatMap((i) => [predicted[i], measured[i]]).map((each) => model.seconds(each));
   const [low, high] = [Math.min(0, ...values), Math.max(...values, 1e-12)];
   const margin = (high - low) * 0.04;
   const axis = (title) => ({from: low - margin, to: high + margin, title, label: kTimeAxis});
@@ -25,7 +35,7 @@ async function viewValidation(model, place, state) {
     y: axis('measured'),
     draw: (context, at, palette) => {
       strokeLine(context, at, [[low, low], [high, high]], palette.get('quiet'), [6, 4], 1);
-      for (const i of all)
+      for (const i of ended)
         drawPoint(
             context, at(model.seconds(predicted[i]), model.seconds(measured[i])), within[i],
             palette);
@@ -33,16 +43,16 @@ async function viewValidation(model, place, state) {
     tip: (x, y, perUnit) => {
       const distance = (i) =>
           Math.hypot(model.seconds(predicted[i]) - x, model.seconds(measured[i]) - y);
-      const best = all.reduce((a, b) => (distance(b) < distance(a) ? b : a), all[0]);
-      if (distance(best) * perUnit > 12) return null;
+      const best = ended.reduce((a, b) => (distance(b) < distance(a) ? b : a), ended[0]);
+      if (best === undefined || distance(best) * perUnit > 12) return null;
       return `${model.schedule.nameOf(op[best])} by ${model.time(delay[best])}: predicted ${
           model.time(predicted[best])}, measured ${model.time(measured[best])}`;
     },
   });
+  const errorOf = (i) => (predicted[i] === measured[i] ? 0 : Math.abs(measured[i] - predicted[i]));
   const order = [...all].sort(
       (a, b) => within[a] - within[b] ||
-          Math.abs(measured[b] - predicted[b]) - Math.abs(measured[a] - predicted[a]) ||
-          op[a] - op[b]);
+          Number(errorOf(b) > errorOf(a)) - Number(errorOf(b) < errorOf(a)) || op[a] - op[b]);
   scroll.append(
       make('h2', {}, 'Those that differ most first'),
       longTable(
@@ -55,7 +65,8 @@ async function viewValidation(model, place, state) {
             return [
               {left: opLink(model, op[i], state.go)}, model.schedule.rank[op[i]],
               model.schedule.opStep[op[i]], model.time(delay[i]), model.time(predicted[i]),
-              model.time(measured[i]), difference(model, measured[i] - predicted[i]),
+              model.time(measured[i]),
+              Number.isFinite(errorOf(i)) ? difference(model, measured[i] - predicted[i]) : 'never',
               {left: within[i] ? '' : 'beyond'}
             ];
           }));

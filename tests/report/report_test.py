@@ -334,6 +334,15 @@ class Report(ProgramCase):
         self.browser.show("validation")
         self.assertIn("All are within their tolerance.", self.browser.text())
 
+    def test_delayed_runs_that_never_end(self):
+        # The delay lets the host fail while the run still goes on.
+        self.run_well("validate", "chain:ranks=3,bytes=64KiB,block=32KiB", "--ops", "5", "--delay", "1ms",
+                      "--fail", "rank=2,at=500us", "--report", "page.html", code=1)
+        self.open()
+        self.browser.show("validation")
+        self.assertIn("5 of the runs never ended.", self.browser.text())
+        self.assertRegex(self.browser.text(), r"recv 14 2 2 1 ms 1 ms never never beyond")
+
     def test_a_real_run(self):
         # As `run --trace` writes it: no platform, and who carried it out.
         self.good("simulate", SPEC, "--trace", "t")
