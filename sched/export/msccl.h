@@ -13,14 +13,14 @@ namespace slackline::sched {
 /// The name is the first 63 characters of the title. Every output counts as long as the longest,
 /// since the runtime takes no others.
 ///
-/// The buffer that a rank's contract speaks of is its output (the algorithm is in place), others
-/// are scratch. Each (peer, direction) of a rank has a thread block, copies and reductions have one
-/// more; what a step waits for in other thread blocks becomes `depid`/`deps`, on `nop` steps where
-/// there are several. Sends and puts with immediate become `s` and `r`, a copy `cpy`, a reduction
-/// of two operands in place `re`. Credits, joins and flushes are left out: the runtime has a flow
-/// control of its own, and order that runs through them is kept. A contract that spreads all of one
-/// rank's output to the same places of every other is the collective `broadcast`, any other
-/// `custom`, which MSCCL takes and RCCL's reader does not.
+/// The buffer that a rank's contract speaks of is its output (the algorithm is in place), also if
+/// no step touches it, and others are scratch. Each (peer, direction) of a rank has a thread block,
+/// copies and reductions have one more; what a step waits for in other thread blocks becomes
+/// `depid`/`deps`, on `nop` steps where there are several. Sends and puts with immediate become `s`
+/// and `r`, a copy `cpy`, a reduction of two operands in place `re`. Credits, joins and flushes are
+/// left out: the runtime has a flow control of its own, and order that runs through them is kept. A
+/// contract that spreads all of one rank's output to the same places of every other is the
+/// collective `broadcast`, any other `custom`, which MSCCL takes and RCCL's reader does not.
 ///
 /// Throws Unsupported, naming the operation or the limit, on a contract that speaks of several
 /// buffers of a rank that steps touch, as of several messages, on messages of a rank to itself,

@@ -133,7 +133,8 @@ class Planner {
   }
 
   void lay_out_buffers() {
-    // Of each rank's buffers that steps touch: the one the contract speaks of, or the first.
+    // Of each rank: the buffer that steps touch and the contract speaks of, the one it speaks of,
+    // or the first that steps touch.
     std::vector<bool> used(schedule_.buffers().size(), false);
     for (std::uint32_t i = 0; i < schedule_.op_count(); ++i) {
       if (!kept_[i]) continue;
@@ -143,11 +144,19 @@ class Planner {
     std::vector<BufferId> output(schedule_.rank_count());
     const auto name_output = [&](BufferId buffer) {
       BufferId& mine = output[schedule_.buffers()[buffer.value].rank.value];
-      if (used[buffer.value] && !mine.valid()) mine = buffer;
+      if (!mine.valid()) mine = buffer;
     };
-    for (const Fact& fact : schedule_.contract().post) name_output(fact.slice.buffer);
-    for (const Fact& fact : schedule_.contract().pre) name_output(fact.slice.buffer);
-    for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) name_output(BufferId(b));
+    // What the contract says of an untouched buffer holds only if no step writes to the output.
+    for (const bool touched : {true, false}) {
+      for (const auto* facts : {&schedule_.contract().post, &schedule_.contract().pre}) {
+        for (const Fact& fact : *facts) {
+          if (used[fact.slice.buffer.value] || !touched) name_output(fact.slice.buffer);
+        }
+      }
+    }
+    for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {
+      if (used[b]) name_output(BufferId(b));
+    }
     require_one_output(used, output);
     base_.resize(schedule_.buffers().size());
     for (std::uint32_t b = 0; b < schedule_.buffers().size(); ++b) {

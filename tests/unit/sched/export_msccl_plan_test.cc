@@ -86,6 +86,15 @@ TEST(MscclPlan, TheOutputIsWhatTheContractAsksFor) {
   EXPECT_EQ(buffers("pre 3[0+8] value 0\npost 3[8+8] value 0\n"), "so");
 }
 
+// The user's buffer of rank 1 stays as it is.
+TEST(MscclPlan, WhatTheContractKeepsIsNotReceivedInto) {
+  const MscclPlan plan = plan_msccl(
+      read_text(two_ranks("rank 0\n0 send on 0 reads 0[0+8]\nrank 1\n1 recv on 0 writes 2[0+8]\n"
+                          "pre 3[0+8] value 0\npost 3[0+8] value 0\n")));
+  EXPECT_EQ(plan.gpus[1].blocks[0].steps[0].target.buffer, 's');
+  EXPECT_EQ(plan.gpus[1].output_chunks, 0u);
+}
+
 // Scratch memory holds nothing before, and nobody gets what it holds in the end.
 TEST(MscclPlan, TheContractSpeaksOfOneBufferOfARank) {
   const std::string text =
