@@ -97,7 +97,9 @@ class RunWriter {
       const sched::OpTimes& t = run_.trace.ops[i];
       const bool sends = sched::is_initiator(schedule_.ops()[i].kind);
       count.push_back(reached(t));
-      issued.push_back(std::isfinite(t.issued_s) ? ticks_.of(t.issued_s) : 0);
+      // What was never issued may have been ready all the same.
+      const double issued_s = std::isfinite(t.issued_s) ? t.issued_s : t.ready_s;
+      issued.push_back(std::isfinite(issued_s) ? ticks_.of(issued_s) : 0);
       waited.push_back(between(t.ready_s, t.issued_s));
       wire.push_back(between(t.issued_s, t.wire_s));
       left.push_back(sends ? left_after(sched::OpId(i)) : 0);

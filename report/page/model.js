@@ -140,7 +140,7 @@ class Run {
     return this.reached[op] > 1 ? this.issued[op] : Infinity;
   }
   readyAt(op) {
-    return this.reached[op] > 1 ? this.issued[op] - this.waited[op] : Infinity;
+    return this.reached[op] > 0 ? this.issued[op] - this.waited[op] : Infinity;
   }
   wireAt(op) {
     return this.reached[op] > 2 ? this.issued[op] + this.wire[op] : Infinity;

@@ -334,6 +334,13 @@ class Report(ProgramCase):
         self.browser.show("validation")
         self.assertIn("All are within their tolerance.", self.browser.text())
 
+    def test_what_was_ready_and_never_issued(self):
+        self.run_well("simulate", "sequential:ranks=3,bytes=2MiB,block=1MiB", "-p", "star:o_post=10us",
+                      "--fail", "rank=0,at=20us", "--report", "page.html", code=1)
+        self.open()
+        self.find("1")
+        self.assertIn("ready\n10 us\nissued\nnever", self.browser.text("aside"))
+
     def test_delayed_runs_that_never_end(self):
         # The delay lets the host fail while the run still goes on.
         self.run_well("validate", "chain:ranks=3,bytes=64KiB,block=32KiB", "--ops", "5", "--delay", "1ms",
