@@ -11,6 +11,7 @@
 #include "base/read_file.h"
 #include "machine/delay_plan.h"
 #include "machine/platform.h"
+#include "sched/pattern/sized_pieces.h"
 #include "sched/pattern/spec.h"
 
 namespace slackline::sweep {
@@ -39,7 +40,8 @@ std::string contents(const std::string& path) {
 std::string schedule_of(const std::string& text) {
   return meaning(text, [&] {
     const sched::Spec spec = sched::parse_spec_of_any_size(text);
-    return sched::format_spec(spec) + contents(spec.rack_map);
+    return sched::format_spec(spec) + contents(spec.rack_map) +
+           contents(spec.own<sched::PieceSizes>().file);
   });
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/read_file.h"
 #include "machine/platform.h"
 #include "machine/toml_document.h"
@@ -25,10 +25,25 @@ using machine::TomlValue;
 
 constexpr std::size_t kMostBytes = 1 << 20;
 // What else stands beside values in a CSV file and on a page.
-constexpr std::string_view kOfResults[] = {
-    "mean_s",          "least_s", "median_s",          "p90_s",
-    "p99_s",           "most_s",  "least_makespan_s",  "p90_makespan_s",
-    "most_makespan_s", "error",   "median_makespan_s", "contended"};
+constexpr std::string_view kOfResults[] = {"mean_s",
+                                           "least_s",
+                                           "median_s",
+                                           "p90_s",
+                                           "p99_s",
+                                           "most_s",
+                                           "least_makespan_s",
+                                           "p90_makespan_s",
+                                           "most_makespan_s",
+                                           "error",
+                                           "median_makespan_s",
+                                           "contended",
+                                           "ops",
+                                           "without_float",
+                                           "critical_ops",
+                                           "least_float_s",
+                                           "median_float_s",
+                                           "most_float_s",
+                                           "frozen_only"};
 constexpr std::uint64_t kMostSamples = 1 << 24;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
@@ -124,13 +139,12 @@ class Reader {
   }
 
   std::uint64_t whole(const std::string& text, std::string_view key, std::uint64_t most) const {
-    const std::optional<double> value = number_of(text);
-    const double least = key == "samples" ? 1 : 0;
-    if (!value || *value < least || *value != std::floor(*value) ||
-        *value > static_cast<double>(most)) {
+    const auto value = base::whole_number<std::uint64_t>(text);
+    const std::uint64_t least = key == "samples" ? 1 : 0;
+    if (!value || *value < least || *value > most) {
       refuse(key, "'" + text + "'", fmt::format("whole numbers from {}", least));
     }
-    return static_cast<std::uint64_t>(*value);
+    return *value;
   }
 
   // Texts, numbers, or a range of numbers.

@@ -87,6 +87,17 @@ TEST(Point, HasAKeyOfWhatItsFilesHold) {
   EXPECT_NE(with(first), with(other));
 }
 
+TEST(Point, HasAnotherKeyWhenItsSizesAreOthers) {
+  const testing::TempFolder folder;
+  const auto with = [&](const std::string& sizes) {
+    const std::string file = folder.write("sizes.txt", sizes);
+    return key_of(point("scatterv:ranks=2,sizes=" + file, "fractus", "analytic"));
+  };
+  const std::string small = with("4\n4\n");
+  EXPECT_NE(with("4000000\n4000000\n"), small);
+  EXPECT_EQ(with("4\n4\n"), small);
+}
+
 TEST(PointRunner, SaysWhatIsWrongWithOneAndGoesOn) {
   PointRunner runner;
   const PointOutcome bad = runner.answer(point("chain:ranks=0,bytes=1MiB", "fractus", "flow"));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,16 @@ TEST(Study, HasEachTextWithEachOfItsValues) {
   EXPECT_EQ(found.points[1].seed, 2u);
   EXPECT_EQ(found.points[4].platform, "star:rate=10Gbps");
   EXPECT_EQ(part_of(found.points[4], "rate"), "10Gbps");
+}
+
+TEST(Study, TakesSeedsToTheLastBit) {
+  const Study found = study(R"(
+    schedule = "chain:ranks=2,bytes=1KiB"
+    seed = [9007199254740993, "18446744073709551615"]
+  )");
+  ASSERT_EQ(found.points.size(), 2u);
+  EXPECT_EQ(found.points[0].seed, 9007199254740993u);
+  EXPECT_EQ(found.points[1].seed, UINT64_MAX);
 }
 
 TEST(Study, CountsAValueOfTwoTextsOnce) {
@@ -111,6 +122,8 @@ TEST(Study, RefusesWhatIsNone) {
       {good + "n = { from = 1, to = 99999999 }", "more than"},
       {good + "n = 2\nengine = 3", "points have that themselves"},
       {good + "n = 2\nerror = 3", "points have that themselves"},
+      {good + "n = 2\nops = 3", "points have that themselves"},
+      {good + "n = 2\nfrozen_only = 3", "points have that themselves"},
       {good + "n = 2\n\"a,b\" = 3", "expected small letters"},
       {good + "n = true", "neither a text nor a number"},
       {good + "n = 2\n[[skip]]\nplace = 3", "no such part of a point"},
@@ -118,6 +131,7 @@ TEST(Study, RefusesWhatIsNone) {
       {good + "n = 2\n[[skip]]\nn = {}", "expected above, below or both"},
       {"schedule = \"x\"\nseed = -1", "seed"},
       {"schedule = \"x\"\nseed = 1.5", "seed"},
+      {"schedule = \"x\"\nseed = \"18446744073709551616\"", "seed"},
       {"schedule = \"x\"\nsamples = 0", "samples"},
       {"schedule = \"x\"\nscedule = \"y\"", "scedule"},
       {"schema = 2\nschedule = \"x\"", "schema"},
