@@ -80,11 +80,15 @@ void bind_delays(py::module_& module) {
              machine::Noise noise;
              noise.of.kind = machine::parse_distribution_kind(kind, what);
              const auto parameters = machine::parameters(noise.of.kind);
+             const auto refuse = [&](const std::string& key) {
+               throw InputError(what + ": " + key + " is no figure of " + kind);
+             };
              for (const auto& [key, value] : figures) {
                const auto is_it = [&](const auto& p) { return p.key == key; };
-               if (std::none_of(parameters.begin(), parameters.end(), is_it)) {
-                 throw InputError(what + ": " + key + " is no figure of " + kind);
-               }
+               if (std::none_of(parameters.begin(), parameters.end(), is_it)) refuse(key);
+             }
+             if (!values.empty() && noise.of.kind != machine::Distribution::Kind::kTrace) {
+               refuse("values");
              }
              for (const auto& parameter : parameters) {
                const auto given = std::find_if(figures.begin(), figures.end(), [&](const auto& f) {

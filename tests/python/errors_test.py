@@ -44,6 +44,7 @@ class Errors(PackageCase):
                 ("Straggler", lambda: s.simulate(delays=[slackline.Straggler(0, by="x")])),
                 ("slowdown", lambda: s.simulate(delays=[slackline.Straggler(0, slowdown=0.5)])),
                 ("mean is no figure", lambda: s.simulate(delays=[chosen("constant", mean=1)])),
+                ("values is no figure", lambda: s.simulate(delays=[chosen("constant", by=1, values=["1us"])])),
                 ("mean", lambda: s.simulate(delays=[chosen("exponential")])),
                 ("nonsense", lambda: s.simulate(delays=[chosen("nonsense")])),
                 ("format 'nonsense'", lambda: s.export("nonsense")),
