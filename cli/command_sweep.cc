@@ -17,12 +17,12 @@
 #include "cli/cores.h"
 #include "cli/human.h"
 #include "cli/output_file.h"
-#include "cli/quantity.h"
 #include "cli/real_point.h"
 #include "cli/report_file.h"
 #include "cli/slurm_jobs.h"
 #include "cli/study_figure.h"
 #include "experiments/plot.h"
+#include "sweep/quantity.h"
 #include "sweep/results.h"
 #include "sweep/study.h"
 #include "sweep/sweep.h"
@@ -34,7 +34,7 @@ constexpr std::size_t kFailedShown = 10;
 
 // What curves can be drawn over is a number.
 Value as_number(const std::string& text) {
-  const auto quantity = quantity_of(text);
+  const auto quantity = sweep::quantity_of(text);
   return quantity ? Value(quantity->value) : Value(text);
 }
 

@@ -81,8 +81,8 @@ void say_written(std::string_view format, const std::string& prefix, std::size_t
                  std::size_t bytes, Subject schedule, bool json, Console& console,
                  std::optional<std::string_view> command, std::string_view differs) {
   const std::string name = std::exchange(
-      schedule.name,
-      fmt::format("{}: {} files, {} as {}", prefix, files, human_bytes(bytes), format));
+      schedule.name, fmt::format("{}: {}, {} as {}", prefix, human_count(files, "file"),
+                                 human_bytes(bytes), format));
   Answer answer({json, false}, std::move(schedule));
   answer.set("schedule", name);
   answer.set("format", format);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/split.h"
 #include "base/statistics.h"
-#include "cli/quantity.h"
+#include "sweep/quantity.h"
 
 namespace slackline::cli {
 namespace {
@@ -51,7 +51,7 @@ std::optional<Place> place_of(const std::string& column, const sweep::Point& poi
     if (!std::isfinite(time_s)) return std::nullopt;
     return Place{time_s, "s"};
   }
-  const auto quantity = quantity_of(part_of(point, column));
+  const auto quantity = sweep::quantity_of(part_of(point, column));
   if (!quantity) return std::nullopt;
   return Place{quantity->value, quantity->unit};
 }

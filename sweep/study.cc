@@ -16,6 +16,7 @@
 #include "base/read_file.h"
 #include "machine/platform.h"
 #include "machine/toml_document.h"
+#include "sweep/quantity.h"
 
 namespace slackline::sweep {
 namespace {
@@ -320,19 +321,30 @@ class Reader {
               }};
     }
     TomlTable bounds(value, file_, value.key);
-    const auto bound = [&](std::string_view key) -> std::optional<double> {
+    const auto bound = [&](std::string_view key) -> std::optional<Quantity> {
       const TomlValue* const found = bounds.find(key);
       if (found == nullptr) return std::nullopt;
-      const auto number = number_of(text_of(*found, bounds.where(*found)));
-      if (!number) throw InputError(bounds.where(*found) + ": expected a number");
-      return number;
+      const auto quantity = quantity_of(text_of(*found, bounds.where(*found)));
+      if (!quantity) {
+        throw InputError(bounds.where(*found) + ": expected a number, a size, a time or a rate");
+      }
+      return quantity;
     };
     const auto above = bound("above"), below = bound("below");
     bounds.refuse_others();
     if (!above && !below) throw InputError(bounds.where() + ": expected above, below or both");
-    return {value.key, [above, below](const std::string& text) {
-              const auto number = number_of(text);
-              return number && (!above || *number > *above) && (!below || *number < *below);
+    // What is neither a number nor of a unit, as "auto" among sizes, is within no bounds.
+    return {value.key, [above, below, where = bounds.where()](const std::string& text) {
+              const auto quantity = quantity_of(text);
+              if (!quantity) return false;
+              for (const auto& each : {above, below}) {
+                if (!each || each->unit.empty() || quantity->unit.empty()) continue;
+                if (each->unit == quantity->unit) continue;
+                throw InputError(fmt::format("{}: bounds in {}, and '{}' is in {}", where,
+                                             each->unit, text, quantity->unit));
+              }
+              return (!above || quantity->value > above->value) &&
+                     (!below || quantity->value < below->value);
             }};
   }
 

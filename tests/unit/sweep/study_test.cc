@@ -86,6 +86,20 @@ TEST(Study, LeavesOutWhatIsSkipped) {
                           "sequential:ranks=2,bytes=1KiB"));
 }
 
+TEST(Study, HoldsBoundsAgainstWhateverUnitAValueIsIn) {
+  const auto left = [](const std::string& bounds) {
+    return schedules_of(
+        study("schedule = \"chain:ranks=2,bytes={bytes}\"\n[values]\n"
+              "bytes = [\"1MiB\", \"4MiB\", 8]\n[[skip]]\nbytes = " +
+              bounds));
+  };
+  const std::string small = "chain:ranks=2,bytes=8", middle = "chain:ranks=2,bytes=1MiB",
+                    large = "chain:ranks=2,bytes=4MiB";
+  EXPECT_THAT(left("{ above = 2000000 }"), ElementsAre(middle, small));
+  EXPECT_THAT(left("{ above = \"1MiB\" }"), ElementsAre(middle, small));
+  EXPECT_THAT(left("{ above = 8, below = \"2MB\" }"), ElementsAre(large, small));
+}
+
 TEST(Study, AnswersWithSharingWhereMessagesMayShareLinks) {
   const auto engines_on = [](const std::string& platforms) {
     return study("schedule = \"chain:ranks=4,bytes=1KiB\"\nplatform = " + platforms +
@@ -129,6 +143,8 @@ TEST(Study, RefusesWhatIsNone) {
       {good + "n = 2\n[[skip]]\nplace = 3", "no such part of a point"},
       {good + "n = 2\n[[skip]]\nn = { over = 3 }", "over"},
       {good + "n = 2\n[[skip]]\nn = {}", "expected above, below or both"},
+      {good + "n = 2\n[[skip]]\nn = { above = \"much\" }", "expected a number, a size, a time"},
+      {good + "n = \"2us\"\n[[skip]]\nn = { above = \"1KiB\" }", "bounds in B, and '2us' is in s"},
       {"schedule = \"x\"\nseed = -1", "seed"},
       {"schedule = \"x\"\nseed = 1.5", "seed"},
       {"schedule = \"x\"\nseed = \"18446744073709551616\"", "seed"},

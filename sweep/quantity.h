@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace slackline::cli {
+namespace slackline::sweep {
 
 struct Quantity {
   double value = 0;
@@ -15,4 +15,4 @@ struct Quantity {
 /// Nothing if it is neither a number nor a size, a time or a rate.
 std::optional<Quantity> quantity_of(const std::string& text);
 
-}  // namespace slackline::cli
+}  // namespace slackline::sweep

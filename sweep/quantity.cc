@@ -1,10 +1,10 @@
-#include "cli/quantity.h"
+#include "sweep/quantity.h"
 
 #include "base/error.h"
 #include "base/number.h"
 #include "base/units.h"
 
-namespace slackline::cli {
+namespace slackline::sweep {
 namespace {
 
 template <class Read>
@@ -34,4 +34,4 @@ std::optional<Quantity> quantity_of(const std::string& text) {
   return std::nullopt;
 }
 
-}  // namespace slackline::cli
+}  // namespace slackline::sweep
