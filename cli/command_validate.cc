@@ -244,6 +244,10 @@ class Validate : public Command {
         !flow.why_refused(of) && !are_exact(validation, predictions.front())) {
       predictions.push_back(by_flow(of, trials, wanted.jobs, console));
     }
+    double latest_s = trace.makespan_s();  // what comes before that may have an effect
+    for (const analysis::TrialResult& trial : validation.trials) {
+      latest_s = std::max(latest_s, trace.makespan_s() + trial.shift_s);
+    }
     return answer({loaded,
                    setting,
                    std::string(setting.engine->name),
@@ -254,7 +258,7 @@ class Validate : public Command {
                    wanted.delay_text(trace.makespan_s()),
                    {},
                    why_no_promise(of),
-                   machine::without_effect(of, trace.makespan_s())},
+                   machine::without_effect(of, latest_s)},
                   reported_run("nothing delayed", trace, of), console);
   }
 

@@ -71,7 +71,9 @@ void answer_prices(Answer& answer, const SlackRun& run, const DelayPrices& price
                      cost_s.size()));
   };
   const std::vector<RankPrices> ranks = by_rank(run.setting.schedule, prices);
-  add_delayed_run(answer, run, prices.makespan_s);
+  double longer_s = 0;
+  for (const double op_s : cost_s) longer_s = std::max(longer_s, op_s);
+  add_delayed_run(answer, run, prices.makespan_s, longer_s);
   answer.set("delay_by_s", by_s);
   answer.set("op_cost_s", cost_s);
   std::vector<double> mean_s(run.setting.schedule.rank_count());

@@ -55,7 +55,7 @@ const machine::Engine* TracedRun::engine_of(const machine::Setting& setting) con
   return engine;
 }
 
-void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended) {
+void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended, double longer_s) {
   answer.set("schedule", answer.subject().name);
   answer.set("engine", run.engine);
   answer.set("answered_by", run.trace.engine);
@@ -66,11 +66,11 @@ void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended)
                            ? run.engine
                            : fmt::format("{} ({})", run.engine, run.trace.engine));
   add_delays(answer, run.setting.delays,
-             machine::without_effect(run.setting, run.trace.makespan_s()));
+             machine::without_effect(run.setting, run.trace.makespan_s() + longer_s));
 }
 
-void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s) {
-  add_run(answer, run);
+void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s, double longer_s) {
+  add_run(answer, run, {}, longer_s);
   answer.makespan(makespan_s);
 }
 

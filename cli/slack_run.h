@@ -44,10 +44,12 @@ struct TracedRun {
 };
 
 /// What every report of slack begins with: the schedule, the engine and the platform; `contended`
-/// stands in the document where it is said.
-void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended = {});
+/// stands in the document where it is said. Entries of the plan that come after the run's end have
+/// no effect, but on delayed runs: the longest of these takes `longer_s` more, or never ends.
+void add_run(Answer& answer, const SlackRun& run, std::optional<bool> contended = {},
+             double longer_s = 0);
 /// The same of a run that is really delayed, with its makespan.
-void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s);
+void add_delayed_run(Answer& answer, const SlackRun& run, double makespan_s, double longer_s = 0);
 /// An operation's number, kind, rank and step.
 Columns op_columns(const sched::Schedule& schedule,
                    const std::function<sched::OpId(std::uint32_t row)>& op);

@@ -57,6 +57,10 @@ class Simulate(ProgramCase):
                                         (("validate", "--delay", "1us"), of_validate, named[2:])):
             document = self.document(*command, spec, *platform, *plan)
             self.assertEqual(document["delays_without_effect"], expected, command)
+        # What comes after the end of the run may stop one that is delayed.
+        for command, code in (("slack", "--price"), 0), (("validate", "--delay"), 1):
+            document = self.document(*command, "20s", spec, *platform, *none[-2:], code=code)
+            self.assertEqual(document["delays_without_effect"], [], command)
         # On a platform on which posts take time the straggler is slow.
         document = self.simulate(spec, "-p", STAR + ",o_post=1us", "--straggler", "rank=3,slowdown=4")
         self.assertEqual(document["delays_without_effect"], [])
