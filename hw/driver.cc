@@ -26,6 +26,9 @@ constexpr std::chrono::milliseconds kLookAtMesh{1};
 constexpr sched::Rate kSlowest{10'000'000};
 // Empty rounds between looks at the clock: a round takes a microsecond or so.
 constexpr std::uint64_t kRoundsPerLook = 64;
+// Where cores are shared, a round takes as long as others have them. Who finds something to do now
+// and then would never come to so many empty ones, and others would not hear that it moves.
+constexpr std::chrono::milliseconds kLongestDeaf{10};
 
 }  // namespace
 
@@ -130,13 +133,19 @@ bool Driver::progress() {
   return naming_the_lost(mesh_, options_.failure_timeout, [this] { return executor_.progress(); });
 }
 
-void Driver::glance() {
+void Driver::glance(Clock::time_point now) {
+  if (!is_due(now)) return;
   require_nobody_lost(mesh_);
-  listen();
+  listen(now);
 }
 
+bool Driver::is_due(Clock::time_point now) const { return now - listened_at_ >= kLongestDeaf; }
+
 // Whether another rank has moved.
-bool Driver::listen() { return listen_(std::exchange(told_, busy_) != busy_); }
+bool Driver::listen(Clock::time_point now) {
+  listened_at_ = now;
+  return listen_(std::exchange(told_, busy_) != busy_);
+}
 
 void Driver::idle() {
   require_nobody_lost(mesh_);
@@ -144,7 +153,8 @@ void Driver::idle() {
   if (idle_ == 1 || sleepy_ || idle_ % kRoundsPerLook == 0) {
     const Clock::time_point now = Clock::now();
     // Not each time that there is nothing to do for a moment.
-    if (idle_ == 1 || listen()) {
+    const bool heard = (idle_ != 1 || is_due(now)) && listen(now);
+    if (idle_ == 1 || heard) {
       unmoved_.restart(now);
       quiet_ = std::chrono::seconds(0);
     }

@@ -68,7 +68,7 @@ class Driver {
       if (progress()) {
         idle_ = 0;
         sleepy_ = false;
-        if (++busy_ % kRoundsPerGlance == 0) glance();
+        if (++busy_ % kRoundsPerGlance == 0) glance(Clock::now());
       } else {
         idle();
       }
@@ -78,11 +78,12 @@ class Driver {
  private:
   using Clock = Executor::Clock;
   // Who is busy for ever, as with a lock that nobody gives back, learns of losses all the same.
-  static constexpr std::uint64_t kRoundsPerGlance = 4096;
+  static constexpr std::uint64_t kRoundsPerGlance = 64;
 
   void restart();
-  void glance();
-  bool listen();
+  void glance(Clock::time_point now);
+  bool is_due(Clock::time_point now) const;
+  bool listen(Clock::time_point now);
   bool progress();
   void idle();
   void sleep(Clock::time_point now);
@@ -102,6 +103,7 @@ class Driver {
   bool sleepy_ = false;
   std::chrono::seconds quiet_{0};  // that was told
   WatchedTime unmoved_;            // as far as somebody looked at the clock
+  Clock::time_point listened_at_;
 };
 
 /// Throws InputError if the delays hold a rank's processor for longer than anybody waits for a run.

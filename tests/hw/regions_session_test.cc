@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "analysis/engines/event_engine.h"
 #include "hw/leader.h"
+#include "hw/passing_transport.h"
 #include "sched/kept_memory.h"
 #include "sched/text.h"
 #include "tests/hw/racing_schedules.h"
@@ -277,6 +281,37 @@ TEST(Regions, WhoIsSlowIsNotTakenForStuck) {
     return all;
   };
   EXPECT_TRUE(is_through(1) || is_through(3) || is_through(8));
+}
+
+// As where others have the cores.
+class SlowTransport final : public hw::PassingTransport {
+ public:
+  using PassingTransport::PassingTransport;
+  std::size_t poll(std::span<hw::Completion> completions) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    return PassingTransport::poll(completions);
+  }
+};
+
+// Rank 1 has something to do before it has looked in vain very often, again and again.
+TEST(Regions, WhoLooksSeldomSaysThatItMovesAllTheSame) {
+  const sched::Schedule schedule = sched::read_text(
+      "slackline schedule 1\nranks 3\nchannel 0 from 1 to 2\n"
+      "rank 0\nrank 1\n  0 delay for 100ms\n  1 send on 0 after done:0\n"
+      "rank 2\n  2 recv on 0\nregion repeat entry 0 count 1 attempts 60\n");
+  transport_named("shm");
+  MeshRanks processes;
+  processes.start_all(3, [&](const hw::MeshOptions& mesh_options, const MeshRanks::Say& say) {
+    hw::Mesh mesh(mesh_options);
+    std::unique_ptr<hw::Transport> transport = transport_named("shm");
+    if (mesh.rank() == 1) transport = std::make_unique<SlowTransport>(std::move(transport));
+    hw::Session session(mesh, *transport);
+    hw::RunOptions options;
+    options.warm_up = 0;
+    options.stall_timeout = std::chrono::seconds(3);
+    say(session.run(schedule, options).breach.value_or("through"));
+  });
+  for (std::uint32_t r = 0; r < 3; ++r) EXPECT_EQ(processes.next(r), "through");
 }
 
 TEST(Leader, FollowersDrawTheLeadersSeed) {
