@@ -127,15 +127,19 @@ class Guests(ProgramCase):
         self.assertGreater(json.loads(self.read("out"))["makespan_s"], 39e-3)
 
     def test_calibrate_finds_the_cables_rate(self):
-        done = self.start("calibrate", "--memory", "4MiB", "--repeats", 1, "--base",
-                          f"{STAR},latency=0ns,o_post=0ns,o_complete=0ns,gap=0ns", "--name", "bed",
-                          "-o", "bed.toml", "--json")
-        done.wait(PATIENCE_S)
-        self.assertEqual(done.returncode, 0, self.read("err"))
-        figures = json.loads(self.read("out"))["figures"]
-        rate = next(figure for figure in figures if figure["name"] == "rate")
+        # Of few points, on an emulated processor. Where other programs have it meanwhile, they say
+        # too little.
+        for repeats in (1, 4):
+            done = self.start("calibrate", "--memory", "4MiB", "--repeats", repeats, "--base",
+                              f"{STAR},latency=0ns,o_post=0ns,o_complete=0ns,gap=0ns", "--name", "bed",
+                              "-o", f"bed-{repeats}.toml", "--json")
+            done.wait(PATIENCE_S)
+            self.assertEqual(done.returncode, 0, self.read("err"))
+            figures = json.loads(self.read("out"))["figures"]
+            rate = next(figure for figure in figures if figure["name"] == "rate")
+            if rate["verdict"] == "measured":
+                break
         self.assertEqual(rate["verdict"], "measured", rate)
-        # Of few points, on an emulated processor.
         self.assertLess(abs(rate["value"] * 8 / 100e6 - 1), 0.25, rate)
 
     def test_groups_and_calls_work_between_kernels(self):
