@@ -26,8 +26,9 @@ constexpr std::chrono::milliseconds kLookAtMesh{1};
 constexpr sched::Rate kSlowest{10'000'000};
 // Empty rounds between looks at the clock: a round takes a microsecond or so.
 constexpr std::uint64_t kRoundsPerLook = 64;
-// Where cores are shared, a round takes as long as others have them. Who finds something to do now
-// and then would never come to so many empty ones, and others would not hear that it moves.
+// The longest that a rank does not listen. Where cores are shared, a round takes as long as other
+// programs have them: a rank that finds something to do now and then would never come to so many
+// empty rounds, and others would not hear that it moves.
 constexpr std::chrono::milliseconds kLongestDeaf{10};
 
 }  // namespace

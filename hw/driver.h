@@ -77,7 +77,9 @@ class Driver {
 
  private:
   using Clock = Executor::Clock;
-  // Who is busy for ever, as with a lock that nobody gives back, learns of losses all the same.
+  // Busy rounds between looks at the clock, which says when to listen: a rank that is busy for
+  // ever, as with a lock that nobody gives back, learns of losses and says that it moves all the
+  // same.
   static constexpr std::uint64_t kRoundsPerGlance = 64;
 
   void restart();
@@ -103,7 +105,7 @@ class Driver {
   bool sleepy_ = false;
   std::chrono::seconds quiet_{0};  // that was told
   WatchedTime unmoved_;            // as far as somebody looked at the clock
-  Clock::time_point listened_at_;
+  Clock::time_point listened_at_;  // to other ranks
 };
 
 /// Throws InputError if the delays hold a rank's processor for longer than anybody waits for a run.

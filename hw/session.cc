@@ -274,7 +274,8 @@ void Run::drive(double late_s) {
   try {
     driver_->until([&] { return executor_->finished() || conclusion_.failed(); });
     if (!conclusion_.failed()) {
-      // Nothing to do is done at the common start, by however late a rank: that is in no makespan.
+      // A rank with nothing to do has finished at the common start, however late it came to look:
+      // then its lateness is in no makespan.
       const double finish_s = executor_->finish_s();
       conclusion_.tell(Finish{finish_s, std::min(late_s, finish_s), executor_->clock_reads()});
     }
